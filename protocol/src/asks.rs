@@ -28,7 +28,7 @@ pub struct AskOpened {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Ask {
     /// May this call run?
-    Permission(PermissionAsk),
+    Permission(Box<PermissionAsk>),
     /// The same call failed in the same way several times: go on?
     Repetition {
         /// The call that failed last.
