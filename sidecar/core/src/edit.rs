@@ -48,3 +48,18 @@ pub struct Plan {
     /// Its version.
     pub after_version: Version,
 }
+use crate::definition::Change;
+pub fn plan(
+    _prefix: &str,
+    _p: &Place,
+    _b: Option<&Arc<FileText>>,
+    _o: Option<OpenDocument>,
+    _c: &Change,
+) -> Result<Plan, String> {
+    Err(String::new())
+}
+impl Plan {
+    pub fn keep(&self, _f: &dyn Fn(&HunkId) -> bool) -> Option<Plan> {
+        None
+    }
+}

@@ -1,19 +1,47 @@
-//! Who saw which version of a file (spec: files.md, "The ledger").
-//!
-//! Here only what the *model* saw: for each place the versions it saw, and of each the lines.
-//! What the editor has is the desk's, what is on disk is asked anew each time. Several Reads of
-//! one version add up. No time stamp is kept: content decides.
-
-use std::collections::BTreeMap;
-
+//! stub
+use crate::edit::LineHunk;
+use crate::outcome::Shown;
 use crate::place::Place;
-
-/// What one model (a session's or a nested agent's) saw.
+use crate::text::FileText;
+use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     pub(crate) places: BTreeMap<Place, Seen>,
 }
-
-/// What the model saw of one file: the newest version, its lines and text.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {}
+#[derive(Clone, Copy, Debug, Default)]
+pub enum ReadPolicy {
+    #[default]
+    Auto,
+    Whole,
+    Relaxed,
+}
+pub enum Admission {
+    Ok,
+    Unread(String),
+    Stale {
+        text: String,
+        shown: Option<Box<Shown>>,
+    },
+}
+impl Ledger {
+    pub fn show(&mut self, s: &Shown) {
+        self.places.insert(s.place.clone(), Seen {});
+    }
+    pub fn seen(&self, p: &Place) -> Option<Seen> {
+        self.places.get(p).cloned()
+    }
+    pub fn admit_edit(
+        _p: &Place,
+        _s: Option<&Seen>,
+        _t: &FileText,
+        _h: &[LineHunk],
+        _r: ReadPolicy,
+    ) -> Admission {
+        Admission::Ok
+    }
+    pub fn admit_write(_p: &Place, _s: Option<&Seen>, _t: &FileText, _r: ReadPolicy) -> Admission {
+        Admission::Ok
+    }
+}

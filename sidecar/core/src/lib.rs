@@ -32,12 +32,32 @@ pub mod fact;
 pub mod message;
 pub mod outcome;
 pub mod place;
+pub mod shown;
 pub mod text;
 pub mod version;
 // rules
+pub mod buffers;
+pub mod catalog;
 pub mod edit;
+pub mod hunks;
 pub mod ledger;
+pub mod pairing;
+pub mod permission;
+pub mod schema;
+// order
+pub mod schedule;
 // what crosses the border
 pub mod command;
 pub mod event;
 pub mod job;
+// whole
+mod admit;
+mod answer;
+mod asks;
+pub mod call;
+pub mod desk;
+pub mod resume;
+pub mod session;
+mod settle;
+mod start;
+pub mod turn;
