@@ -27,8 +27,10 @@ use crate::turn::Phase;
 impl Session {
     /// Opens the prompt of a call whose turn it is.
     pub(crate) fn open_ask(&mut self, index: usize) -> bool {
+        // A client hears of a call before it hears of its prompt.
+        self.announce();
         self.counters.asks += 1;
-        let id = AskId(format!("a{}", self.counters.asks));
+        let id = AskId(format!("{}-a{}", self.setup.session, self.counters.asks));
         let digest = self.digest(index);
         let session_id = self.setup.session.clone();
         let Some(call) = self.call_mut(index) else {
@@ -250,7 +252,7 @@ impl Session {
     /// Asks whether to go on although the same call keeps failing in the same way.
     pub(crate) fn ask_repetition(&mut self, text: String, call: Option<CallId>) {
         self.counters.asks += 1;
-        let id = AskId(format!("a{}", self.counters.asks));
+        let id = AskId(format!("{}-a{}", self.setup.session, self.counters.asks));
         let Some(turn) = &mut self.turn else { return };
         turn.phase = Phase::Repeating(id.clone());
         let option = |option, label: &str| AskOption {

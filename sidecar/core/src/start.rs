@@ -272,7 +272,7 @@ impl Session {
     }
 
     /// Tells the editor what is new of each call, in call order.
-    fn announce(&mut self) {
+    pub(crate) fn announce(&mut self) {
         let mut all_before = true;
         for index in 0..self.calls().len() {
             let call = &self.calls()[index];
