@@ -54,7 +54,10 @@ pub enum StoreError {
 }
 
 fn io(path: &Path) -> impl FnOnce(std::io::Error) -> StoreError + '_ {
-    move |source| StoreError::Io { path: path.to_owned(), source }
+    move |source| StoreError::Io {
+        path: path.to_owned(),
+        source,
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -92,7 +95,9 @@ pub struct Loaded {
 impl Store {
     /// The store under this state directory.
     pub fn new(state: &Path) -> Self {
-        Self { root: state.join("sessions") }
+        Self {
+            root: state.join("sessions"),
+        }
     }
 
     fn folder(&self, id: &SessionId) -> Result<PathBuf, StoreError> {
@@ -107,7 +112,11 @@ impl Store {
     pub fn create(&self, id: &SessionId) -> Result<Transcript, StoreError> {
         let folder = self.folder(id)?;
         let results = folder.join("tool-results");
-        DirBuilder::new().recursive(true).mode(0o700).create(&results).map_err(io(&results))?;
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&results)
+            .map_err(io(&results))?;
         let lock = lock(&folder, id)?;
         let path = folder.join("transcript.jsonl");
         let file = OpenOptions::new()
@@ -116,8 +125,14 @@ impl Store {
             .mode(0o600)
             .open(&path)
             .map_err(io(&path))?;
-        File::open(&folder).and_then(|dir| dir.sync_all()).map_err(io(&folder))?;
-        Ok(Transcript { file, folder, _lock: lock })
+        File::open(&folder)
+            .and_then(|dir| dir.sync_all())
+            .map_err(io(&folder))?;
+        Ok(Transcript {
+            file,
+            folder,
+            _lock: lock,
+        })
     }
 
     /// An old transcript, and what it holds. A torn last line is cut off.
@@ -128,15 +143,21 @@ impl Store {
             return Err(StoreError::Missing(id.0.clone()));
         }
         let lock = lock(&folder, id)?;
-        let mut file =
-            OpenOptions::new().read(true).append(true).open(&path).map_err(io(&path))?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .open(&path)
+            .map_err(io(&path))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(io(&path))?;
         let (loaded, whole) = parse(&bytes);
         match loaded.facts.first() {
             Some(Fact::Session { version, .. }) if *version <= toolgate_core::fact::VERSION => {}
             Some(Fact::Session { version, .. }) => {
-                return Err(StoreError::Foreign { path, what: format!("version {version}") })
+                return Err(StoreError::Foreign {
+                    path,
+                    what: format!("version {version}"),
+                })
             }
             _ => {
                 let what = "its first record is not a session's".to_owned();
@@ -145,12 +166,21 @@ impl Store {
         }
         file.set_len(whole as u64).map_err(io(&path))?;
         file.seek(SeekFrom::End(0)).map_err(io(&path))?;
-        Ok((Transcript { file, folder, _lock: lock }, loaded))
+        Ok((
+            Transcript {
+                file,
+                folder,
+                _lock: lock,
+            },
+            loaded,
+        ))
     }
 
     /// The sessions of this machine, newest first.
     pub fn list(&self, workspace: Option<&str>, query: Option<&str>) -> Vec<SessionSummary> {
-        let Ok(entries) = std::fs::read_dir(&self.root) else { return Vec::new() };
+        let Ok(entries) = std::fs::read_dir(&self.root) else {
+            return Vec::new();
+        };
         let mut found: Vec<(SystemTime, SessionSummary)> = entries
             .flatten()
             .filter_map(|entry| summary(&entry.path()))
@@ -177,8 +207,13 @@ impl Transcript {
     pub fn append(&mut self, fact: &Fact) -> std::io::Result<()> {
         let text = serde_json::to_string(fact)?;
         let sum = blake3::hash(text.as_bytes()).to_hex();
-        let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_millis());
-        let line = format!("{{\"sum\":\"{}\",\"at\":{at},\"fact\":{text}}}\n", &sum[..8]);
+        let at = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |t| t.as_millis());
+        let line = format!(
+            "{{\"sum\":\"{}\",\"at\":{at},\"fact\":{text}}}\n",
+            &sum[..8]
+        );
         self.file.write_all(line.as_bytes())
     }
 
@@ -212,7 +247,9 @@ fn parse(bytes: &[u8]) -> (Loaded, usize) {
         number += 1;
         match fact_of(&bytes[start..start + length]) {
             Ok(fact) => loaded.facts.push(fact),
-            Err(what) => loaded.problems.push(format!("line {number}: {what}; it is left out")),
+            Err(what) => loaded
+                .problems
+                .push(format!("line {number}: {what}; it is left out")),
         }
         start += length + 1;
     }
@@ -243,9 +280,14 @@ fn lock(folder: &Path, id: &SessionId) -> Result<File, StoreError> {
         let mut owner = String::new();
         // The owner's name only serves the message.
         let _ = file.read_to_string(&mut owner);
-        return Err(StoreError::Locked { id: id.0.clone(), owner: owner.trim().to_owned() });
+        return Err(StoreError::Locked {
+            id: id.0.clone(),
+            owner: owner.trim().to_owned(),
+        });
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |t| t.as_secs());
     file.set_len(0).map_err(io(&path))?;
     writeln!(file, "process {}, since {now}", std::process::id()).map_err(io(&path))?;
     Ok(file)
@@ -255,9 +297,15 @@ fn summary(folder: &Path) -> Option<(SystemTime, SessionSummary)> {
     let path = folder.join("transcript.jsonl");
     let changed = path.metadata().ok()?.modified().ok()?;
     let mut head = Vec::new();
-    File::open(&path).ok()?.take(256 * 1024).read_to_end(&mut head).ok()?;
+    File::open(&path)
+        .ok()?
+        .take(256 * 1024)
+        .read_to_end(&mut head)
+        .ok()?;
     let (loaded, _) = parse(&head);
-    let Some(Fact::Session { session, cwd, .. }) = loaded.facts.first() else { return None };
+    let Some(Fact::Session { session, cwd, .. }) = loaded.facts.first() else {
+        return None;
+    };
     let title = loaded.facts.iter().find_map(|fact| match fact {
         Fact::TurnStarted { text, .. } => Some(text.clone()),
         _ => None,
@@ -294,7 +342,11 @@ fn civil(days: u64) -> (u64, u64, u64) {
     let of_year = of_era - (365 * year + year / 4 - year / 100);
     let shifted = (5 * of_year + 2) / 153;
     let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
     let year = era * 400 + year + u64::from(month <= 2);
     (year, month, day)
 }
@@ -305,7 +357,11 @@ mod tests {
     use toolgate_protocol::notices::Mode;
 
     fn first(id: &SessionId) -> Fact {
-        Fact::Session { version: 1, session: id.clone(), cwd: "/w".to_owned() }
+        Fact::Session {
+            version: 1,
+            session: id.clone(),
+            cwd: "/w".to_owned(),
+        }
     }
 
     #[test]
@@ -330,16 +386,27 @@ mod tests {
         let store = Store::new(folder.path());
         let id = SessionId::from("s-2");
         let mut transcript = store.create(&id).unwrap();
-        for fact in [first(&id), Fact::AnswerDropped, Fact::Mode { mode: Mode::Plan }] {
+        for fact in [
+            first(&id),
+            Fact::AnswerDropped,
+            Fact::Mode { mode: Mode::Plan },
+        ] {
             transcript.append(&fact).unwrap();
         }
         let path = transcript.path();
         drop(transcript);
-        let text = std::fs::read_to_string(&path).unwrap().replacen("answer_dropped", "answer_DROPPED", 1);
+        let text =
+            std::fs::read_to_string(&path)
+                .unwrap()
+                .replacen("answer_dropped", "answer_DROPPED", 1);
         std::fs::write(&path, format!("{text}{{\"sum\":\"12")).unwrap();
         let (mut transcript, loaded) = store.load(&id).unwrap();
         assert_eq!(loaded.facts.len(), 2);
-        assert!(loaded.problems[0].starts_with("line 2"), "{:?}", loaded.problems);
+        assert!(
+            loaded.problems[0].starts_with("line 2"),
+            "{:?}",
+            loaded.problems
+        );
         transcript.append(&Fact::AnswerDropped).unwrap();
         drop(transcript);
         assert_eq!(store.load(&id).unwrap().1.facts.len(), 3);

@@ -42,7 +42,11 @@ impl Schema {
             } else {
                 field
             };
-            let text: String = error.to_string().chars().take(300).collect();
+            let mut text = error.to_string();
+            if text.len() > 300 {
+                // The value itself would push out what was expected of it.
+                text = error.masked().to_string().chars().take(300).collect();
+            }
             lines.push(format!("- {field}: {text}"));
         }
         Err(lines.join("\n"))

@@ -68,7 +68,8 @@ impl Settings {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
             Err(error) => {
-                self.problems.push(format!("{}: cannot be read: {error}", path.display()));
+                self.problems
+                    .push(format!("{}: cannot be read: {error}", path.display()));
                 return;
             }
         };
@@ -76,7 +77,8 @@ impl Settings {
             Err(error) => {
                 let line = error.span().map_or(1, |span| line_of(&text, span.start));
                 let what = error.message().to_owned();
-                self.problems.push(format!("{}:{line}: {what}", path.display()));
+                self.problems
+                    .push(format!("{}:{line}: {what}", path.display()));
             }
             Ok(parsed) => {
                 let value = serde_json::to_value(parsed).unwrap_or_default();
@@ -93,10 +95,17 @@ impl Settings {
 
     /// Sets one key from the command line. The error says what was expected.
     pub fn flag(&mut self, key: &str, value: Value) -> Result<(), String> {
-        let row = table::find(key)
-            .ok_or_else(|| format!("unknown setting {key}; the nearest is {}", table::nearest(key)))?;
+        let row = table::find(key).ok_or_else(|| {
+            format!(
+                "unknown setting {key}; the nearest is {}",
+                table::nearest(key)
+            )
+        })?;
         table::check(row, &value).map_err(|error| format!("{key}: {error}"))?;
-        self.values.entry(row.key).or_default().push((Source::Flag, value));
+        self.values
+            .entry(row.key)
+            .or_default()
+            .push((Source::Flag, value));
         Ok(())
     }
 
@@ -110,7 +119,8 @@ impl Settings {
             };
             let Some(row) = table::find(&key) else {
                 let nearest = table::nearest(&key);
-                self.problems.push(format!("{place}: unknown; the nearest key is {nearest}"));
+                self.problems
+                    .push(format!("{place}: unknown; the nearest key is {nearest}"));
                 continue;
             };
             if let Err(problem) = self.take(row, value, source) {
@@ -126,9 +136,11 @@ impl Settings {
             return Err("cannot be set by a workspace; it is ignored".to_owned());
         }
         if from_workspace && row.scope == Scope::Trusted {
-            return Err("counts only after the workspace is trusted, which is not built yet; it \
+            return Err(
+                "counts only after the workspace is trusted, which is not built yet; it \
                         is ignored"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         if from_workspace && value == "bypassPermissions" {
             return Err("a workspace cannot choose bypassPermissions; it is ignored".to_owned());
@@ -136,7 +148,10 @@ impl Settings {
         if !row.built {
             return Err("is not built yet; it is ignored".to_owned());
         }
-        self.values.entry(row.key).or_default().push((source.clone(), value));
+        self.values
+            .entry(row.key)
+            .or_default()
+            .push((source.clone(), value));
         Ok(())
     }
 
@@ -147,12 +162,18 @@ impl Settings {
 
     /// The value that holds, and where it comes from.
     pub fn get(&self, key: &str) -> (Value, Source) {
-        let highest = self.values.get(key).and_then(|layers| layers.iter().max_by_key(|l| &l.0));
+        let highest = self
+            .values
+            .get(key)
+            .and_then(|layers| layers.iter().max_by_key(|l| &l.0));
         if let Some((source, value)) = highest {
             return (value.clone(), source.clone());
         }
         let default = table::find(key).map_or("", |row| row.default);
-        (serde_json::from_str(default).unwrap_or_default(), Source::Default)
+        (
+            serde_json::from_str(default).unwrap_or_default(),
+            Source::Default,
+        )
     }
 
     /// A text; empty if there is none.
@@ -176,9 +197,16 @@ impl Settings {
         layers.sort_by(|a, b| a.0.cmp(&b.0));
         let texts = |value: &Value| -> Vec<String> {
             let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
-            items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+            items
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect()
         };
-        layers.into_iter().map(|(source, value)| (source, texts(&value))).collect()
+        layers
+            .into_iter()
+            .map(|(source, value)| (source, texts(&value)))
+            .collect()
     }
 }
 
@@ -188,7 +216,11 @@ fn flatten(prefix: &str, value: &Value, out: &mut Vec<(String, Value)>) {
     match value.as_object() {
         Some(map) if !known_map => {
             for (name, value) in map {
-                let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+                let key = if prefix.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{prefix}.{name}")
+                };
                 flatten(&key, value, out);
             }
         }
@@ -197,7 +229,11 @@ fn flatten(prefix: &str, value: &Value, out: &mut Vec<(String, Value)>) {
 }
 
 fn line_of(text: &str, offset: usize) -> usize {
-    text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+    text.bytes()
+        .take(offset)
+        .filter(|byte| *byte == b'\n')
+        .count()
+        + 1
 }
 
 /// The line where a dotted key is set in a TOML text: under its section, or dotted.
@@ -205,13 +241,22 @@ fn line_of_key(text: &str, key: &str) -> Option<usize> {
     let mut section = String::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
-        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        if let Some(name) = line
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'))
+        {
             section = name.trim().to_owned();
             continue;
         }
-        let Some((name, _)) = line.split_once('=') else { continue };
+        let Some((name, _)) = line.split_once('=') else {
+            continue;
+        };
         let name = name.trim();
-        let full = if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") };
+        let full = if section.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{section}.{name}")
+        };
         if full == key {
             return Some(index + 1);
         }
@@ -227,7 +272,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("toolgate.toml");
         std::fs::write(&path, toml).unwrap();
-        let (user, space) = if workspace { (None, Some(path)) } else { (Some(path), None) };
+        let (user, space) = if workspace {
+            (None, Some(path))
+        } else {
+            (Some(path), None)
+        };
         let settings = Settings::load(user.as_deref(), space.as_deref());
         assert_eq!(settings.get(key).0.to_string(), want);
         let problems = settings.problems().join("\n");
@@ -238,16 +287,52 @@ mod tests {
     #[test]
     fn layers_are_checked() {
         check("[bash]\ntimeout = 5\n", false, "bash.timeout", "5", "");
-        check("[bash]\n\ntimeout = \"5\"\n", false, "bash.timeout", "120000", ":3: bash.timeout");
-        check("bash.timeot = 5\n", false, "bash.timeout", "120000", "nearest key is bash.timeout");
+        check(
+            "[bash]\n\ntimeout = \"5\"\n",
+            false,
+            "bash.timeout",
+            "120000",
+            ":3: bash.timeout",
+        );
+        check(
+            "bash.timeot = 5\n",
+            false,
+            "bash.timeout",
+            "120000",
+            "nearest key is bash.timeout",
+        );
         check("[bash\n", false, "bash.timeout", "120000", ":1:");
-        check("[files]\nsave = \"clean\"", true, "files.save", "\"clean\"", "");
+        check(
+            "[files]\nsave = \"clean\"",
+            true,
+            "files.save",
+            "\"clean\"",
+            "",
+        );
         let base = "provider.base_url = \"http://evil\"";
-        check(base, true, "provider.base_url", "null", "cannot be set by a workspace");
+        check(
+            base,
+            true,
+            "provider.base_url",
+            "null",
+            "cannot be set by a workspace",
+        );
         let mode = "permissions.mode = \"bypassPermissions\"";
-        check(mode, true, "permissions.mode", "\"default\"", "cannot choose");
+        check(
+            mode,
+            true,
+            "permissions.mode",
+            "\"default\"",
+            "cannot choose",
+        );
         check(mode, false, "permissions.mode", "\"bypassPermissions\"", "");
-        check("permissions.allow = [\"Bash\"]", true, "permissions.allow", "[]", "trusted");
+        check(
+            "permissions.allow = [\"Bash\"]",
+            true,
+            "permissions.allow",
+            "[]",
+            "trusted",
+        );
     }
 
     #[test]

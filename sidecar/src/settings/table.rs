@@ -69,18 +69,40 @@ const fn row(
     scope: Scope,
     help: &'static str,
 ) -> Row {
-    Row { key, kind, default, unit, scope, built: true, help }
+    Row {
+        key,
+        kind,
+        default,
+        unit,
+        scope,
+        built: true,
+        help,
+    }
 }
 
 const fn later(key: &'static str, kind: Kind, default: &'static str, help: &'static str) -> Row {
-    Row { key, kind, default, unit: "", scope: Scope::NotWorkspace, built: false, help }
+    Row {
+        key,
+        kind,
+        default,
+        unit: "",
+        scope: Scope::NotWorkspace,
+        built: false,
+        help,
+    }
 }
 
 use Kind::{Bool, Choice, Int, List, Map, Text};
 use Scope::{Anywhere, NotWorkspace, Trusted};
 
 const MOST: u64 = (1 << 53) - 1;
-const MODES: &[&str] = &["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"];
+const MODES: &[&str] = &[
+    "default",
+    "acceptEdits",
+    "plan",
+    "dontAsk",
+    "bypassPermissions",
+];
 
 /// Every setting.
 pub const TABLE: &[Row] = &[
@@ -170,9 +192,19 @@ pub fn find(key: &str) -> Option<&'static Row> {
 /// The known key that is nearest to an unknown one.
 pub fn nearest(key: &str) -> &'static str {
     let score = |row: &&Row| {
-        let common = row.key.chars().zip(key.chars()).take_while(|(a, b)| a == b).count();
-        let tail =
-            row.key.chars().rev().zip(key.chars().rev()).take_while(|(a, b)| a == b).count();
+        let common = row
+            .key
+            .chars()
+            .zip(key.chars())
+            .take_while(|(a, b)| a == b)
+            .count();
+        let tail = row
+            .key
+            .chars()
+            .rev()
+            .zip(key.chars().rev())
+            .take_while(|(a, b)| a == b)
+            .count();
         common + tail
     };
     TABLE.iter().max_by_key(score).map_or("", |row| row.key)
@@ -181,7 +213,9 @@ pub fn nearest(key: &str) -> &'static str {
 /// Checks a value; the error says what was expected.
 pub fn check(row: &Row, value: &Value) -> Result<(), String> {
     let text_list = |value: &Value| {
-        value.as_array().is_some_and(|items| items.iter().all(Value::is_string))
+        value
+            .as_array()
+            .is_some_and(|items| items.iter().all(Value::is_string))
     };
     let fits = match row.kind {
         Bool => value.is_boolean(),
@@ -189,7 +223,9 @@ pub fn check(row: &Row, value: &Value) -> Result<(), String> {
         Text => value.is_string(),
         List => text_list(value),
         Choice(words) => value.as_str().is_some_and(|word| words.contains(&word)),
-        Map => value.as_object().is_some_and(|map| map.values().all(Value::is_string)),
+        Map => value
+            .as_object()
+            .is_some_and(|map| map.values().all(Value::is_string)),
     };
     if fits {
         Ok(())
@@ -229,7 +265,9 @@ pub fn schema() -> Value {
         if let Ok(default) = serde_json::from_str::<Value>(row.default) {
             leaf["default"] = default;
         }
-        let Some((section, name)) = row.key.split_once('.') else { continue };
+        let Some((section, name)) = row.key.split_once('.') else {
+            continue;
+        };
         root["properties"][section]["type"] = Value::from("object");
         root["properties"][section]["properties"][name] = leaf;
     }
@@ -240,8 +278,16 @@ pub fn schema() -> Value {
 pub fn help() -> String {
     let mut text = String::new();
     for row in TABLE {
-        let default = if row.default.is_empty() { "–" } else { row.default };
-        let unit = if row.unit.is_empty() { String::new() } else { format!(" {}", row.unit) };
+        let default = if row.default.is_empty() {
+            "–"
+        } else {
+            row.default
+        };
+        let unit = if row.unit.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", row.unit)
+        };
         let built = if row.built { "" } else { " Not built yet." };
         text.push_str(&format!(
             "{} = {default}{unit}\n    {}{built} ({}; {})\n",

@@ -1,57 +1,17 @@
-//! stub
-use crate::definition::Effects;
-use crate::place::PathAnswer;
-use serde_json::Value;
-use toolgate_protocol::notices::Mode;
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    Allow,
-    Ask,
-    Deny,
-}
-#[derive(Clone, Debug)]
-pub struct Decision {
-    pub verdict: Verdict,
-    pub text: String,
-    pub rule: Option<String>,
-    pub source: Option<String>,
-    pub suggestions: Vec<String>,
-}
-#[derive(Clone, Copy, Debug)]
-pub enum HookOpinion {
-    Allow,
-    Ask,
-    Deny,
-}
-#[derive(Clone, Debug, Default)]
-pub struct RuleSet {}
-impl RuleSet {
-    pub fn add(&mut self, _rule: &str, _allow: bool, _source: &str) -> Result<(), String> {
-        Ok(())
-    }
-}
-pub struct Question<'a> {
-    pub tool: &'a str,
-    pub input: &'a Value,
-    pub effects: &'a Effects,
-    pub answers: &'a [PathAnswer],
-    pub command: Option<&'a str>,
-    pub cwd: &'a str,
-    pub home: &'a str,
-    pub roots: &'a [String],
-    pub mode: Mode,
-    pub hook: Option<HookOpinion>,
-    pub fold_case: bool,
-}
-pub fn decide(_q: &Question<'_>, _r: &RuleSet) -> Decision {
-    Decision {
-        verdict: Verdict::Ask,
-        text: String::new(),
-        rule: None,
-        source: None,
-        suggestions: vec![],
-    }
-}
-pub fn denied(_q: &Question<'_>, _r: &RuleSet) -> Option<Decision> {
-    None
-}
+//! Permission: one pure function decides (spec: permissions.md, section 1).
+//!
+//! `decide` takes a call with what is known of it, the rules and the mode, and answers allow, ask
+//! or deny with the rule that decided. Deny beats ask beats allow (law 7); what is not understood
+//! asks (law 8). The command analysis here is the conservative one: literal words joined by
+//! `&& || ; |`. Everything else matches no allow rule.
+
+mod command;
+mod decide;
+pub mod paths;
+pub mod programs;
+pub mod protected;
+pub mod rule;
+pub mod shell_line;
+
+pub use decide::{decide, denied, Decision, HookOpinion, Question, Verdict};
+pub use rule::{RuleList, RuleSet, SourceKind};
