@@ -64,15 +64,21 @@ pub fn parts(line: &str) -> Result<Vec<Part>, &'static str> {
         at: 0,
     };
     let mut parts = Vec::new();
+    // True behind `&&`, `||` and `|`: a command must follow.
+    let mut owed = false;
     loop {
         let part = reader.part()?;
         let empty = part.words.is_empty() && part.redirects.is_empty() && part.assigns.is_empty();
         if !empty {
             parts.push(part);
+            owed = false;
         }
         match reader.separator()? {
-            Some(needs_more) if needs_more && empty => return Err("a part is missing"),
-            Some(_) => {}
+            Some(Separator::Joins) if empty => return Err("a part is missing"),
+            Some(Separator::Ends) if empty => return Err("a part is missing"),
+            Some(Separator::Joins) => owed = true,
+            Some(Separator::Ends | Separator::Line) => {}
+            None if owed => return Err("a part is missing"),
             None => break,
         }
     }
@@ -101,6 +107,17 @@ fn refuse(line: &str) -> Result<(), &'static str> {
     }
 }
 
+/// What stands between two parts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Separator {
+    /// `&&`, `||`, `|`: both sides need a command.
+    Joins,
+    /// `;`: the left side needs one.
+    Ends,
+    /// A newline: neither does.
+    Line,
+}
+
 struct Reader {
     chars: Vec<char>,
     at: usize,
@@ -126,21 +143,21 @@ impl Reader {
         }
     }
 
-    /// Passes a separator. `Some(true)`: both sides need a command; none: the end.
-    fn separator(&mut self) -> Result<Option<bool>, &'static str> {
+    /// Passes a separator; none: the end.
+    fn separator(&mut self) -> Result<Option<Separator>, &'static str> {
         self.blanks();
-        let (length, needs) = match (self.peek(0), self.peek(1)) {
+        let (length, separator) = match (self.peek(0), self.peek(1)) {
             (None, _) => return Ok(None),
-            (Some('&'), Some('&')) | (Some('|'), Some('|' | '&')) => (2, true),
-            (Some('|'), _) => (1, true),
+            (Some('&'), Some('&')) | (Some('|'), Some('|' | '&')) => (2, Separator::Joins),
+            (Some('|'), _) => (1, Separator::Joins),
             (Some(';'), Some(';' | '&')) => return Err("it holds a case"),
-            (Some(';'), _) => (1, true),
-            (Some('\n'), _) => (1, false),
+            (Some(';'), _) => (1, Separator::Ends),
+            (Some('\n'), _) => (1, Separator::Line),
             (Some('&'), _) => return Err("it runs something in the background"),
             _ => return Err("it holds a subshell or function"),
         };
         self.at += length;
-        Ok(Some(needs))
+        Ok(Some(separator))
     }
 
     fn part(&mut self) -> Result<Part, &'static str> {
