@@ -6,29 +6,11 @@
 
 use std::sync::Arc;
 
-use toolgate_protocol::ids::HunkId;
-
 use crate::document::OpenDocument;
+pub use crate::hunks::LineHunk;
 use crate::place::Place;
 use crate::text::FileText;
 use crate::version::Version;
-
-/// Whole lines that are replaced, by line numbers of the base.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LineHunk {
-    /// Its name, unique within the session.
-    pub id: HunkId,
-    /// First line that goes, counted from 0; with no old lines, the line before which the new
-    /// ones are put.
-    pub old_start: usize,
-    /// The lines that go, without endings.
-    pub old_lines: Vec<String>,
-    /// The lines that come, without endings.
-    pub new_lines: Vec<String>,
-    /// Present when the hunk reaches the end of the text: whether the text ends with a line
-    /// ending afterwards.
-    pub final_newline: Option<bool>,
-}
 
 /// A change of one file, ready to be shown, approved and written.
 #[derive(Clone, Debug)]
