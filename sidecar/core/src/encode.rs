@@ -127,12 +127,22 @@ impl FileText {
         }
     }
 
+    /// Reads bytes as this text was read. In an open document U+FEFF is a character.
+    fn read_again(&self, bytes: &[u8]) -> Result<Self, String> {
+        let as_character = !self.bom && self.raw.starts_with(bom_of(self.encoding));
+        match (self.encoding, as_character) {
+            (Encoding::Utf8, true) => {
+                decode_all(bytes, Encoding::Utf8).map(|text| Self::from_document(&text))
+            }
+            _ => Self::decode(Arc::from(bytes), self.encoding),
+        }
+    }
+
     /// Hands the bytes out only when they say what the hunks say. What fails here: a new line
     /// that ends in `\r` before a bare LF, a BOM as first character of a text without one, and
     /// encodings whose state reaches over lines.
     fn verify(&self, bytes: Vec<u8>, hunks: &[LineHunk]) -> Result<Vec<u8>, String> {
-        let raw: Arc<[u8]> = Arc::from(bytes.as_slice());
-        let fault = match Self::decode(raw, self.encoding) {
+        let fault = match self.read_again(&bytes) {
             Ok(made) if made.bom != self.bom => "it would begin with a byte order mark",
             Ok(made) if made.text() == apply(&self.text, hunks) => return Ok(bytes),
             Ok(_) => "a line that ends in a carriage return, or a shift state, would change others",
@@ -190,7 +200,7 @@ fn decode_all(body: &[u8], encoding: Encoding) -> Result<String, String> {
             Err(error) => Err(format!("not UTF-8 at byte {}", error.valid_up_to())),
         },
         Encoding::Utf16Le | Encoding::Utf16Be => {
-            if body.len() % 2 != 0 {
+            if !body.len().is_multiple_of(2) {
                 return Err("not UTF-16: an odd number of bytes".to_owned());
             }
             let units = body.chunks_exact(2).map(|pair| unit_of(pair, encoding));
@@ -361,6 +371,18 @@ mod tests {
         );
         check(b"a\n", Encoding::Utf8, "\u{feff}a\n", "byte order mark");
         check(b"a\n", Encoding::Utf8, "b\r\n", "carriage return");
+    }
+
+    #[test]
+    fn a_mark_in_an_open_document_is_a_character() {
+        let text = FileText::from_document("\u{feff}a\nb\n");
+        let check = |after: &str| {
+            let made = text.splice(&diff("h", text.text(), after)).unwrap();
+            assert_eq!(made, after.as_bytes());
+        };
+        check("\u{feff}a\nB\n");
+        check("\u{feff}A\nb\n");
+        check("a\nb\n");
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub mod hunks;
 pub mod encode;
 // who saw what
 pub mod ledger;
+// what stands where the text was not found
+pub mod near;
 // from a change to a plan
 pub mod edit;
 // what crosses the border
