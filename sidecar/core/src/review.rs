@@ -202,20 +202,20 @@ mod tests {
         plan("h", &place, Some(&file(base)), None, &content).unwrap()
     }
 
+    fn check(base: &str, after: &str, current: &str, want: Option<&str>, conflicts: &[&str]) {
+        let rebased = change(base, after).rebase(&file(current), None);
+        let got = rebased.plan.as_ref().map(|plan| plan.after.to_string());
+        assert_eq!(got.as_deref(), want, "{base:?} {after:?} {current:?}");
+        let ids: Vec<_> = rebased.conflicts.iter().map(|h| h.id.0.as_str()).collect();
+        assert_eq!(ids, conflicts, "{base:?} {after:?} {current:?}");
+        if let Some(plan) = &rebased.plan {
+            assert_eq!(plan.bytes().unwrap(), plan.after.as_bytes());
+            assert_eq!(plan.after_version, Version::of(&plan.after));
+        }
+    }
+
     #[test]
     fn hunks_move_with_their_lines_or_conflict() {
-        let check =
-            |base: &str, after: &str, current: &str, want: Option<&str>, conflicts: &[&str]| {
-                let rebased = change(base, after).rebase(&file(current), None);
-                let got = rebased.plan.as_ref().map(|plan| plan.after.to_string());
-                assert_eq!(got.as_deref(), want, "{base:?} {after:?} {current:?}");
-                let ids: Vec<_> = rebased.conflicts.iter().map(|h| h.id.0.as_str()).collect();
-                assert_eq!(ids, conflicts, "{base:?} {after:?} {current:?}");
-                if let Some(plan) = &rebased.plan {
-                    assert_eq!(plan.bytes().unwrap(), plan.after.as_bytes());
-                    assert_eq!(plan.after_version, Version::of(&plan.after));
-                }
-            };
         check(
             "a\nb\nc\n",
             "a\nB\nc\n",
@@ -262,7 +262,10 @@ mod tests {
             Some("x\nb\nc\nd\nE\n"),
             &["h.1"],
         );
-        // Insertions: one side is enough.
+    }
+
+    #[test]
+    fn insertions_hold_on_to_one_side() {
         check("a\nb\n", "a\nN\nb\n", "A\nb\n", Some("A\nN\nb\n"), &[]);
         check("a\nb\n", "a\nN\nb\n", "a\nB\n", Some("a\nN\nB\n"), &[]);
         check("a\nb\n", "a\nN\nb\n", "A\nB\n", None, &["h.1"]);
