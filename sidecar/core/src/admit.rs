@@ -279,12 +279,13 @@ impl Session {
     }
 
     /// The change can be made.
-    pub(crate) fn planned(&mut self, id: &CallId, plan: Arc<Plan>) {
+    pub(crate) fn planned(&mut self, id: &CallId, plan: Arc<Plan>, note: Option<String>) {
         let Some(index) = self.at_step(id, &Step::Plan) else {
             return;
         };
         if let Some(call) = self.call_mut(index) {
             call.found.plan = Some(plan);
+            call.found.comment = note;
         }
         self.decide(index);
     }

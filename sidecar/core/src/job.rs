@@ -13,7 +13,7 @@ use crate::edit::{self, Plan};
 use crate::hunks;
 use crate::ledger::{Admission, Ledger, ReadPolicy, Seen};
 use crate::message::{image_block, quote, text_block, Part};
-use crate::outcome::{status, Gate, Outcome, Raw};
+use crate::outcome::{status, Gate, Lines, Outcome, Raw};
 use crate::place::Place;
 use crate::schema::Schema;
 use crate::shown::shown;
@@ -98,7 +98,12 @@ pub enum Done {
     /// A gate refuses.
     Refused(Box<Raw>),
     /// The change can be made.
-    Planned(Arc<Plan>),
+    Planned {
+        /// How.
+        plan: Arc<Plan>,
+        /// What the model must be told with the outcome.
+        note: Option<String>,
+    },
     /// The outcome.
     Settled(Box<Outcome>),
 }
@@ -197,43 +202,40 @@ fn fit(schema: &Schema, input: &str) -> Done {
 fn plan(job: PlanJob) -> Done {
     let refuse = |text: String| Done::Refused(Box::new(Raw::refused(Gate::Meaning, text)));
     let seen = job.seen.as_ref();
-    let admit = |admission: Admission| match admission {
-        Admission::Ok => None,
-        Admission::Unread(text) => Some(Raw::refused(Gate::Meaning, text)),
-        Admission::Stale { text, shown } => Some(Raw {
+    let (place, policy) = (&job.place, job.policy);
+    let admission = |covered: &[Lines]| match (&job.change, &job.text) {
+        (_, None) => Admission::Ok,
+        (Change::Whole(_), Some(text)) => Ledger::admit_write(place, seen, text, policy),
+        (Change::Replace(_), Some(text)) => Ledger::admit_edit(place, seen, text, covered, policy),
+    };
+    // What was not seen or has changed is told first, whether or not the old text occurs.
+    if let Err(raw) = admitted(admission(&[])) {
+        return Done::Refused(raw);
+    }
+    let open = job.open.clone();
+    let plan = match edit::plan(&job.prefix, place, job.text.as_ref(), open, &job.change) {
+        Ok(plan) => plan,
+        Err(text) => return refuse(text),
+    };
+    match admitted(admission(&plan.covered)) {
+        Ok(note) => Done::Planned {
+            plan: Arc::new(plan),
+            note,
+        },
+        Err(raw) => Done::Refused(raw),
+    }
+}
+
+/// Goes on, perhaps with a note for the model, or refuses.
+fn admitted(admission: Admission) -> Result<Option<String>, Box<Raw>> {
+    match admission {
+        Admission::Ok => Ok(None),
+        Admission::Noted(note) => Ok(Some(note)),
+        Admission::Unread(text) => Err(Box::new(Raw::refused(Gate::Meaning, text))),
+        Admission::Stale { text, shown } => Err(Box::new(Raw {
             shown: shown.map(|shown| *shown).into_iter().collect(),
             ..Raw::refused(Gate::Meaning, text)
-        }),
-    };
-    if let (Change::Whole(_), Some(text)) = (&job.change, &job.text) {
-        if let Some(raw) = admit(Ledger::admit_write(&job.place, seen, text, job.policy)) {
-            return Done::Refused(Box::new(raw));
-        }
-    }
-    // A stale text is told as stale, whether or not the old text still occurs in it.
-    if let (Change::Replace(_), Some(text)) = (&job.change, &job.text) {
-        if let Some(raw) = admit(Ledger::admit_edit(&job.place, seen, text, &[], job.policy)) {
-            return Done::Refused(Box::new(raw));
-        }
-    }
-    let planned = edit::plan(
-        &job.prefix,
-        &job.place,
-        job.text.as_ref(),
-        job.open.clone(),
-        &job.change,
-    );
-    match planned {
-        Err(text) => refuse(text),
-        Ok(plan) => {
-            if let (Change::Replace(_), Some(text)) = (&job.change, &job.text) {
-                let admission = Ledger::admit_edit(&job.place, seen, text, &plan.hunks, job.policy);
-                if let Some(raw) = admit(admission) {
-                    return Done::Refused(Box::new(raw));
-                }
-            }
-            Done::Planned(Arc::new(plan))
-        }
+        })),
     }
 }
 

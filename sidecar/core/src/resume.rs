@@ -299,7 +299,7 @@ fn shown(
         .chunks_exact(2)
         .map(|pair| (pair[0], pair[1]))
         .collect();
-    session.memory.ledger.show(&Shown {
+    let shown = Shown {
         place: Place::canonical(path),
         version,
         lines: pairs
@@ -309,5 +309,6 @@ fn shown(
         total_lines,
         one_read_shows_all,
         text: None,
-    });
+    };
+    session.memory.ledger.show(&shown, None);
 }

@@ -319,7 +319,7 @@ impl Session {
         match (call, done) {
             (None, Done::Frozen { blocks, text }) => self.frozen(blocks, text),
             (Some(call), Done::Fits { input, digest }) => self.fits(&call, input, digest),
-            (Some(call), Done::Planned(plan)) => self.planned(&call, plan),
+            (Some(call), Done::Planned { plan, note }) => self.planned(&call, plan, note),
             (Some(call), Done::Refused(raw)) => self.refused(&call, *raw),
             (Some(call), Done::Settled(outcome)) => self.settled(&call, *outcome),
             // A result without its call, or with one it cannot be for: void.

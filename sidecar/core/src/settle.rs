@@ -215,20 +215,35 @@ impl Session {
 
     /// The model saw lines of a file, or Toolgate wrote it.
     fn saw(&mut self, id: &CallId, shown: &Shown, written: bool) {
-        if !written {
-            let before = self.memory.ledger.seen(&shown.place);
-            self.memory
-                .read_now
-                .entry(shown.place.clone())
-                .or_insert(before);
+        let plan = self
+            .index_of(id)
+            .and_then(|index| self.calls()[index].found.plan.clone())
+            .filter(|_| written);
+        let ledger = &mut self.memory.ledger;
+        match (plan, &shown.text) {
+            (Some(plan), _) if plan.after_version == shown.version => {
+                ledger.wrote(&shown.place, shown.version, plan.after.clone());
+            }
+            // Somebody else's changes stand in it too: a rebased edit, a formatter.
+            (Some(plan), Some(text)) => {
+                ledger.edited(&shown.place, shown.version, text.clone(), &plan.written());
+            }
+            _ => {
+                let before = ledger.seen(&shown.place);
+                ledger.show(shown, shown.text.clone());
+                self.memory
+                    .read_now
+                    .entry(shown.place.clone())
+                    .or_insert(before);
+            }
         }
-        self.memory.ledger.show(shown);
+        let seen = self.memory.ledger.seen(&shown.place);
+        let lines = seen.map_or_else(Vec::new, |seen| seen.lines().to_vec());
         self.append(Fact::Shown {
             call: id.clone(),
             path: shown.place.path().to_owned(),
             version: shown.version.hex(),
-            lines: shown
-                .lines
+            lines: lines
                 .iter()
                 .flat_map(|lines| [lines.first, lines.last])
                 .collect(),

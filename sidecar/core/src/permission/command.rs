@@ -198,7 +198,7 @@ pub fn allowed<'a>(
         .find(|r| names(&r.tool, "Bash") && matches!(r.spec, Spec::Whole))
     {
         return match shell_line::parts(line) {
-            Ok(parts) if parts.iter().any(|part| writes_file(part)) => {
+            Ok(parts) if parts.iter().any(writes_file) => {
                 Err("it writes a file by redirection".to_owned())
             }
             _ => Ok(Some(rule)),
