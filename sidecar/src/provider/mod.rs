@@ -7,24 +7,40 @@
 //!
 //! Modules in reading order; a file imports only from modules above it.
 
-// rules, without the world
-pub mod backoff;
+// what all share
 pub mod body;
-pub mod input;
-pub mod script;
 pub mod stream;
-pub mod written;
-// providers
+
+// rules, without the world
+mod input;
+mod refusal;
+mod sse;
+
+mod block;
+
+mod assemble;
+
+pub mod script;
+
+mod written;
+
+// the world
+mod backoff;
+
+pub mod anthropic;
 pub mod replay;
 
 use toolgate_core::command::Request;
 
+use anthropic::Anthropic;
 use replay::Replay;
 use stream::{Cancel, Out};
 
 /// The provider that a session uses.
 #[derive(Debug)]
 pub enum Provider {
+    /// The Messages API.
+    Anthropic(Box<Anthropic>),
     /// A script.
     Replay(Replay),
 }
@@ -33,6 +49,7 @@ impl Provider {
     /// Makes one attempt: waits as long as the request says, sends it, and gives its events.
     pub async fn stream(&self, request: &Request, out: Out<'_>, cancel: &Cancel) {
         match self {
+            Self::Anthropic(anthropic) => anthropic.stream(request, out, cancel).await,
             Self::Replay(replay) => replay.stream(request, out, cancel).await,
         }
     }
