@@ -78,6 +78,11 @@ impl FakeModel {
         self.state.seen(|seen| seen.invalid.clone())
     }
 
+    /// How many connections were accepted so far.
+    pub fn connections(&self) -> usize {
+        self.state.seen(|seen| seen.connections)
+    }
+
     /// Waits until so many model requests have come.
     pub async fn until_requests(&self, count: usize) {
         self.state.until(|seen| seen.bodies.len() >= count).await;
@@ -114,6 +119,7 @@ async fn serve(listener: TcpListener, state: Arc<State>) {
         tokio::select! {
             accepted = listener.accept() => {
                 if let Ok((stream, _)) = accepted {
+                    state.connected();
                     // A connection that breaks is the client's business, seen by the client.
                     connections.spawn(serve::connection(stream, Arc::clone(&state)));
                 }

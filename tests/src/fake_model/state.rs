@@ -26,6 +26,8 @@ pub struct Seen {
     pub held: Vec<String>,
     /// Responses played.
     pub played: u64,
+    /// Connections accepted.
+    pub connections: usize,
 }
 
 /// What a request gets.
@@ -71,6 +73,11 @@ impl State {
     pub async fn until(&self, fits: impl FnMut(&Seen) -> bool) {
         // The sender lives as long as this state: the wait cannot fail.
         let _ = self.seen.subscribe().wait_for(fits).await;
+    }
+
+    /// Counts a connection.
+    pub fn connected(&self) {
+        self.seen.send_modify(|seen| seen.connections += 1);
     }
 
     /// Records a model request and takes the next response for it.
