@@ -405,6 +405,7 @@ fn pieces(parts: Vec<Part>) -> impl Iterator<Item = Bytes> + Send + 'static {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use std::io::Write;
     use std::sync::{Arc, Mutex};

@@ -87,7 +87,7 @@ async fn an_overloaded_server_says_how_long_to_wait_and_answers_later() {
     ] {
         same(&lines(&provider, &request("go")).await, &[wanted]);
     }
-    let came = shown(&lines(&provider, &request("go")).await, "");
+    let came = shown(&lines(&provider, &request("go")).await, "-");
     same(&came, &["text Here.", "block ", "ended EndTurn"]);
 }
 

@@ -11,80 +11,83 @@ fn told(text: &str) -> String {
     Script::parse(text, &vars).map_or_else(|error| error.to_string(), |_| "fine".to_owned())
 }
 
+/// Scripts, and what is told of them.
+const SCRIPTS: &[(&str, &str)] = &[
+    ("{\"responses\":[]}", "fine"),
+    ("", "line 1 column 1: EOF"),
+    (
+        "{\"responses\":[],\n \"lop\":true}",
+        "line 2 column 6: unknown field `lop`",
+    ),
+    (
+        "{\"responses\":[\n{\"contents\":[]}]}",
+        "line 2 column 11: unknown field `contents`",
+    ),
+    (
+        "{\"responses\":[{\n\"content\":[\n  {\"type\":\"text\",\"txt\":\"\"}]}]}",
+        "line 3 column 22: unknown field `txt`",
+    ),
+    (
+        "{\"responses\":[{\"content\":[{\"type\":\"tool_use\"}]}]}",
+        "column 45: missing field `name`",
+    ),
+    (
+        "{\"responses\":[{\"content\":[{\"text\":\"x\"}]}]}",
+        "missing field `type`",
+    ),
+    (
+        "{\"responses\":[{\"content\":[{\"type\":\"text\",\"text\":\"{{cwd}} {{ x }} {{\"}]}]}",
+        "fine",
+    ),
+    (
+        "{\"responses\":[{\"content\":[\n{\"type\":\"text\",\"text\":\"{{me}}\"}]}]}",
+        "line 2 column 24: `{{me}}` has no value",
+    ),
+    (
+        "{\"responses\":[{\"expect\":[\"{{cwd}}\"],\"x\":1}]}",
+        "line 1 column 39: unknown field `x`",
+    ),
+    (
+        "{\"responses\":[{\"delta\":0}]}",
+        "column 15: `delta`, `split` and `repeat` are at least 1",
+    ),
+    (
+        "{\"responses\":[{\"broken_input\":\"\"}]}",
+        "`broken_input` needs a tool_use block",
+    ),
+    (
+        "{\"responses\":[{\"cut_after_block\":1}]}",
+        "names more blocks than there are",
+    ),
+    ("{\"responses\":[{\"cut_in_block\":0}]}", "names no block"),
+    (
+        "{\"responses\":[{\"cut_in_block\":1,\"cut_after_block\":0}]}",
+        "exclude each other",
+    ),
+    ("{\"responses\":[{\"reset\":true}]}", "needs a place"),
+    (
+        "{\"responses\":[{\"reset\":true,\"stall\":true}]}",
+        "exclude each other",
+    ),
+    ("{\"responses\":[{\"hold\":\"a/b\"}]}", "`hold` is a name"),
+    (
+        "{\"responses\":[{\"hold\":\"a\",\"cut_after_block\":0}]}",
+        "never gets",
+    ),
+    (
+        "{\"responses\":[{\"status\":500,\"stall\":true}]}",
+        "belong to a stream",
+    ),
+    ("{\"responses\":[{\"status\":100}]}", "between 200 and 599"),
+    (
+        "{\"responses\":[{\"body\":\"\",\"raw_events\":[\"\"]}]}",
+        "replace the stream",
+    ),
+];
+
 #[test]
 fn a_wrong_script_is_told_with_its_place() {
-    for (text, wanted) in [
-        ("{\"responses\":[]}", "fine"),
-        ("", "line 1 column 0: EOF"),
-        (
-            "{\"responses\":[],\n \"lop\":true}",
-            "line 2 column 6: unknown field `lop`",
-        ),
-        (
-            "{\"responses\":[\n{\"contents\":[]}]}",
-            "line 2 column 11: unknown field `contents`",
-        ),
-        (
-            "{\"responses\":[{\n\"content\":[\n  {\"type\":\"text\",\"txt\":\"\"}]}]}",
-            "line 3 column 23: unknown field `txt`",
-        ),
-        (
-            "{\"responses\":[{\"content\":[{\"type\":\"tool_use\"}]}]}",
-            "column 45: missing field `name`",
-        ),
-        (
-            "{\"responses\":[{\"content\":[{\"text\":\"x\"}]}]}",
-            "missing field `type`",
-        ),
-        (
-            "{\"responses\":[{\"content\":[{\"type\":\"text\",\"text\":\"{{cwd}} {{ x }} {{\"}]}]}",
-            "fine",
-        ),
-        (
-            "{\"responses\":[{\"content\":[\n{\"type\":\"text\",\"text\":\"{{me}}\"}]}]}",
-            "line 2 column 23: `{{me}}` has no value",
-        ),
-        (
-            "{\"responses\":[{\"expect\":[\"{{cwd}}\"],\"x\":1}]}",
-            "line 1 column 40: unknown field `x`",
-        ),
-        (
-            "{\"responses\":[{\"delta\":0}]}",
-            "column 15: `delta`, `split` and `repeat` are at least 1",
-        ),
-        (
-            "{\"responses\":[{\"broken_input\":\"\"}]}",
-            "`broken_input` needs a tool_use block",
-        ),
-        (
-            "{\"responses\":[{\"cut_after_block\":1}]}",
-            "names more blocks than there are",
-        ),
-        ("{\"responses\":[{\"cut_in_block\":0}]}", "names no block"),
-        (
-            "{\"responses\":[{\"cut_in_block\":1,\"cut_after_block\":0}]}",
-            "exclude each other",
-        ),
-        ("{\"responses\":[{\"reset\":true}]}", "needs a place"),
-        (
-            "{\"responses\":[{\"reset\":true,\"stall\":true}]}",
-            "exclude each other",
-        ),
-        ("{\"responses\":[{\"hold\":\"a/b\"}]}", "`hold` is a name"),
-        (
-            "{\"responses\":[{\"hold\":\"a\",\"cut_after_block\":0}]}",
-            "never gets",
-        ),
-        (
-            "{\"responses\":[{\"status\":500,\"stall\":true}]}",
-            "belong to a stream",
-        ),
-        ("{\"responses\":[{\"status\":100}]}", "between 200 and 599"),
-        (
-            "{\"responses\":[{\"body\":\"\",\"raw_events\":[\"\"]}]}",
-            "replace the stream",
-        ),
-    ] {
+    for (text, wanted) in SCRIPTS {
         let came = told(text);
         assert!(
             came.contains(wanted),
