@@ -11,3 +11,4 @@
 
 pub mod decode;
 pub mod disk;
+pub mod process;
