@@ -34,9 +34,16 @@ pub mod outcome;
 pub mod place;
 pub mod text;
 pub mod version;
-// rules
-pub mod edit;
+// rules, changes of files: a comment between two modules keeps rustfmt from sorting them
+pub mod hunks;
+// hunks to bytes and back
+pub mod encode;
+// who saw what
 pub mod ledger;
+// what stands where the text was not found
+pub mod near;
+// from a change to a plan
+pub mod edit;
 // what crosses the border
 pub mod command;
 pub mod event;
