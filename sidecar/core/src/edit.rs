@@ -107,11 +107,10 @@ pub fn plan(
     let Some(base) = base else {
         return create(prefix, place, new_content(place, change)?);
     };
-    let (after, covered) = match change {
-        Change::Replace(replacements) => replace(place, base, replacements)?,
-        Change::Whole(content) => (whole(base, content)?, all_lines(base)),
+    let (after, covered, hunks) = match change {
+        Change::Replace(replacements) => replace(prefix, place, base, replacements)?,
+        Change::Whole(content) => whole(prefix, base, content),
     };
-    let hunks = hunks::diff(prefix, base.text(), &after);
     if hunks.is_empty() {
         return Err(format!(
             "{place} has exactly this content already (line endings are kept as they are); \
@@ -197,13 +196,18 @@ fn lines_between(first: usize, last: usize) -> Lines {
     }
 }
 
-/// The text after a Write over an existing file, which keeps its BOM.
-fn whole(base: &FileText, content: &str) -> Result<String, String> {
+/// A text after a change, the lines that the change relies on, and its hunks.
+type Changed = (String, Vec<Lines>, Vec<LineHunk>);
+
+/// A Write over an existing file, which keeps its BOM.
+fn whole(prefix: &str, base: &FileText, content: &str) -> Changed {
     let content = match content.strip_prefix('\u{feff}') {
         Some(rest) if base.bom() => rest,
         _ => content,
     };
-    Ok(to_lf(content))
+    let after = to_lf(content);
+    let hunks = hunks::diff(prefix, base.text(), &after);
+    (after, all_lines(base), hunks)
 }
 
 /// One replacement on its way: where its old text stands in the base.
@@ -213,15 +217,16 @@ struct Found {
     end: usize,
 }
 
-/// The text after all replacements, and the lines that their old texts cover.
+/// All replacements of an Edit, matched against one text.
 fn replace(
+    prefix: &str,
     place: &Place,
     base: &FileText,
     replacements: &[Replacement],
-) -> Result<(String, Vec<Lines>), String> {
+) -> Result<Changed, String> {
     if let ([only], true) = (replacements, base.text().is_empty()) {
         if only.old.is_empty() {
-            return Ok((to_lf(&only.new), Vec::new()));
+            return Ok(whole(prefix, base, &only.new));
         }
     }
     if replacements.is_empty() {
@@ -243,20 +248,75 @@ fn replace(
     found.sort_by_key(|hit| (hit.start, hit.end));
     refuse_overlap(base, &found)?;
     let mut after = String::with_capacity(base.text().len());
-    let mut covered: Vec<Lines> = Vec::new();
-    let mut next = 0;
-    for hit in &found {
-        after.push_str(&base.text()[next..hit.start]);
-        after.push_str(&news[hit.index]);
-        next = hit.end;
-        let lines = lines_between(base.line_of(hit.start), base.line_of(hit.end - 1));
-        match covered.last_mut() {
-            Some(last) if lines.first <= last.last => last.last = lines.last,
-            _ => covered.push(lines),
+    let (mut covered, mut hunks) = (Vec::new(), Vec::new());
+    let (mut done, mut rest) = (0, found.as_slice());
+    while !rest.is_empty() {
+        let region = Region::of(base, &mut rest, &news);
+        after.push_str(&base.text()[done..base.line_offset(region.first)]);
+        after.push_str(&region.after);
+        done = base.line_offset(region.end);
+        covered.push(lines_between(region.first, region.end - 1));
+        region.diff(prefix, base, &mut hunks);
+    }
+    after.push_str(&base.text()[done..]);
+    Ok((after, covered, hunks))
+}
+
+/// Whole lines that some replacements touch, and what becomes of them.
+///
+/// Hunks are made region by region: a diff of the whole could slide a hunk along equal lines to
+/// one that the old text does not cover, which the model may not have seen (law 5).
+struct Region {
+    first: usize,
+    end: usize,
+    after: String,
+}
+
+impl Region {
+    /// Takes from `rest` the hits of the next region: those on the same or adjoining lines.
+    fn of(base: &FileText, rest: &mut &[Found], news: &[String]) -> Self {
+        let text = base.text();
+        let first = rest.first().map_or(0, |hit| base.line_of(hit.start));
+        let mut region = Self {
+            first,
+            end: first,
+            after: String::new(),
+        };
+        let mut taken = base.line_offset(first);
+        loop {
+            while let Some((hit, others)) = rest.split_first() {
+                if base.line_of(hit.start) > region.end {
+                    break;
+                }
+                region.after.push_str(&text[taken..hit.start]);
+                region.after.push_str(&news[hit.index]);
+                taken = hit.end;
+                region.end = region.end.max(base.line_of(hit.end - 1) + 1);
+                *rest = others;
+            }
+            let tail = &text[taken..base.line_offset(region.end)];
+            let last = tail.chars().last().or(region.after.chars().last());
+            if matches!(last, None | Some('\n')) || region.end == base.line_count() {
+                region.after.push_str(tail);
+                return region;
+            }
+            // The line break is replaced too, so that the next line is joined: it belongs here.
+            region.end += 1;
         }
     }
-    after.push_str(&base.text()[next..]);
-    Ok((after, covered))
+
+    /// Adds the region's hunks, by line numbers of the whole.
+    fn diff(&self, prefix: &str, base: &FileText, hunks: &mut Vec<LineHunk>) {
+        let lines = base.line_offset(self.first)..base.line_offset(self.end);
+        for mut hunk in hunks::diff(prefix, &base.text()[lines], &self.after) {
+            hunk.id = HunkId(format!("{prefix}.{}", hunks.len() + 1));
+            hunk.old_start += self.first;
+            if self.end < base.line_count() {
+                hunk.final_newline = None;
+            }
+            hunks.push(hunk);
+        }
+    }
 }
 
 /// How the model calls a replacement's fields.
@@ -525,6 +585,12 @@ mod tests {
             &[(2, 4)],
         );
         check(&Change::Replace(vec![swap("c\n", "")]), &[(3, 3)]);
+        // What joins the next line relies on that one too.
+        check(&Change::Replace(vec![swap("c\n", "C")]), &[(3, 4)]);
+        check(
+            &Change::Replace(vec![swap("b\nc", "x"), swap("e\na", "y")]),
+            &[(2, 3), (5, 6)],
+        );
         check(&Change::Whole("x".to_owned()), &[(1, 6)]);
     }
 
@@ -573,8 +639,27 @@ mod tests {
 
     proptest! {
         #[test]
+        fn several_edits_are_as_if_done_at_once(
+            lines in proptest::collection::vec("[ab\n]{0,3}", 1..8),
+            news in proptest::collection::vec("[c\n]{0,3}", 8),
+        ) {
+            let mut edits = Vec::new();
+            let (mut file, mut want) = (String::new(), String::new());
+            for (index, line) in lines.iter().enumerate() {
+                edits.push(swap(&format!("<{index}\n>"), &news[index]));
+                file.push_str(&format!("{line}<{index}\n>"));
+                want.push_str(&format!("{line}{}", news[index]));
+            }
+            edits.reverse();
+            let plan = make(Some(&file), &Change::Replace(edits)).unwrap();
+            prop_assert_eq!(&*plan.after, want.as_str());
+            prop_assert_eq!(plan.bytes().unwrap(), want.into_bytes());
+            prop_assert_eq!(hunks::apply(&file, &plan.hunks), plan.after.to_string());
+        }
+
+        #[test]
         fn an_edit_changes_what_it_names_and_nothing_else(
-            head in "[ab\n]{0,12}", old in "[xy\n]{0,4}x", tail in "[ab\n]{0,12}", new in "[a-c$\n]{0,6}",
+            head in "[ab\n]{0,12}", old in "[x\n]{0,4}x[x\n]{0,3}", tail in "[ab\n]{0,12}", new in "[a-c$\n]{0,6}",
         ) {
             let file = format!("{head}{old}{tail}");
             let plan = make(Some(&file), &Change::Replace(vec![swap(&old, &new)]));
@@ -583,11 +668,13 @@ mod tests {
                 let plan = plan.unwrap();
                 prop_assert_eq!(&*plan.after, want.as_str());
                 prop_assert_eq!(plan.bytes().unwrap(), want.into_bytes());
+                // No hunk takes a line that the model need not have seen.
+                let covers = |line: usize| {
+                    let line = line as u32 + 1;
+                    plan.covered.iter().any(|l| l.first <= line && line <= l.last)
+                };
                 for hunk in &plan.hunks {
-                    let first = hunk.old_start as u32 + 1;
-                    let last = (hunk.old_end() as u32).max(first);
-                    let near = |l: &Lines| first + 1 >= l.first && last <= l.last + 1;
-                    prop_assert!(plan.covered.iter().any(near), "{:?} {:?}", plan.covered, hunk);
+                    prop_assert!((hunk.old_start..hunk.old_end()).all(covers), "{hunk:?}");
                 }
             }
         }

@@ -55,9 +55,10 @@ struct View {
 }
 
 /// How much must have been seen before an Edit (`files.read_before_edit`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReadPolicy {
     /// The whole where one Read shows it, else the lines that the edit covers.
+    #[default]
     Auto,
     /// The whole, always; a diff does not count as a read.
     Whole,
@@ -78,12 +79,9 @@ pub enum Admission {
     Stale {
         /// For the model: what changed and what to do.
         text: String,
-        /// True when the text holds the whole difference: the model has then seen the present
-        /// version as far as it had seen the old one.
-        diff_shown_whole: bool,
-        /// What to put into the outcome's `shown` so that it counts; there when
-        /// `diff_shown_whole`.
-        shown: Option<Shown>,
+        /// There when the text holds the whole difference: the model has then seen the present
+        /// version as far as it had seen the old one. Goes into the outcome's `shown`.
+        shown: Option<Box<Shown>>,
     },
 }
 
@@ -91,13 +89,8 @@ impl Admission {
     /// Adds who changed the file, where that is known: "the person, in the editor".
     pub fn changed_by(self, who: &str) -> Self {
         match self {
-            Self::Stale {
-                text,
-                diff_shown_whole,
-                shown,
-            } => Self::Stale {
+            Self::Stale { text, shown } => Self::Stale {
                 text: format!("Changed by {who}: {text}"),
-                diff_shown_whole,
                 shown,
             },
             other @ (Self::Ok | Self::Noted(_) | Self::Unread(_)) => other,
@@ -186,29 +179,28 @@ impl Ledger {
     /// on. With no lines it asks only whether the present version is the one that was seen, which
     /// is the better refusal when no plan could be made.
     pub fn admit_edit(
+        place: &Place,
         seen: Option<&Seen>,
         text: &FileText,
         covered: &[Lines],
         policy: ReadPolicy,
     ) -> Admission {
         let Some(seen) = seen else {
-            return unread_file(text, policy);
+            return unread_file(place, text, policy);
         };
         if seen.0.version != text.version() {
             return match policy {
-                ReadPolicy::Relaxed => Admission::Noted(
-                    "The file had changed since you last saw it: it has other changes too. Read \
-                     it before you rely on more of it."
-                        .to_owned(),
-                ),
-                ReadPolicy::Auto | ReadPolicy::Whole => stale(seen, text, policy),
+                ReadPolicy::Relaxed => Admission::Noted(format!(
+                    "{place} had changed since you last saw it: it has other changes too. Read it \
+                     before you rely on more of it."
+                )),
+                ReadPolicy::Auto | ReadPolicy::Whole => stale(place, seen, text, policy),
             };
         }
         let (first, last) = match missing(seen, covered, policy) {
             Some(missing) => missing,
             None => return Admission::Ok,
         };
-        let place = &seen.0.place;
         let need = if seen.0.one_read_shows_all || policy == ReadPolicy::Whole {
             format!("You have not seen all of {place}: lines {first}-{last} were not shown to you.")
         } else {
@@ -219,33 +211,31 @@ impl Ledger {
         Admission::Unread(format!("{need} {}", read_lines(first, last)))
     }
 
-    /// Whether a Write may go on. `text` is what stands there now; none when nothing does, and
-    /// then nothing can be lost.
+    /// Whether a Write over this text, which stands there now, may go on. Where nothing stands
+    /// nothing can be lost, and nobody needs to ask.
     pub fn admit_write(
+        place: &Place,
         seen: Option<&Seen>,
-        text: Option<&FileText>,
+        text: &FileText,
         policy: ReadPolicy,
     ) -> Admission {
-        let Some(text) = text else {
-            return Admission::Ok;
-        };
         // A partial or outdated read never satisfies a Write, in no policy.
         let strict = match policy {
             ReadPolicy::Auto | ReadPolicy::Relaxed => ReadPolicy::Auto,
             ReadPolicy::Whole => ReadPolicy::Whole,
         };
         let Some(seen) = seen else {
-            return unread_file(text, strict);
+            return unread_file(place, text, strict);
         };
         if seen.0.version != text.version() {
-            return stale(seen, text, strict);
+            return stale(place, seen, text, strict);
         }
         match missing(seen, &[], ReadPolicy::Whole) {
             None => Admission::Ok,
             Some((first, last)) => Admission::Unread(format!(
                 "Write replaces the whole of {}, but its lines {first}-{last} were not shown to \
                  you. {} Or change a part of it with Edit.",
-                seen.0.place,
+                place,
                 read_lines(first, last)
             )),
         }
@@ -346,17 +336,16 @@ fn read_lines(first: u32, last: u32) -> String {
 }
 
 /// A file of which the model saw nothing. In an empty one there is nothing to see.
-fn unread_file(text: &FileText, policy: ReadPolicy) -> Admission {
+fn unread_file(place: &Place, text: &FileText, policy: ReadPolicy) -> Admission {
     match policy {
         _ if text.line_count() == 0 => Admission::Ok,
-        ReadPolicy::Relaxed => Admission::Noted(
-            "You have not read this file. Read it before you rely on more of it.".to_owned(),
-        ),
-        ReadPolicy::Auto | ReadPolicy::Whole => Admission::Unread(
-            "The file exists and was not shown to you. Nothing was changed. Read it first, then \
+        ReadPolicy::Relaxed => Admission::Noted(format!(
+            "You have not read {place}. Read it before you rely on more of it."
+        )),
+        ReadPolicy::Auto | ReadPolicy::Whole => Admission::Unread(format!(
+            "{place} exists and was not shown to you. Nothing was changed. Read it first, then \
              repeat the call."
-                .to_owned(),
-        ),
+        )),
     }
 }
 
@@ -392,14 +381,12 @@ fn carried(seen: &[Lines], changes: &[Changed], written: Option<&[Lines]>) -> Ve
 }
 
 /// The refusal of a change over another version than the one seen.
-fn stale(seen: &Seen, text: &FileText, policy: ReadPolicy) -> Admission {
-    let place = &seen.0.place;
+fn stale(place: &Place, seen: &Seen, text: &FileText, policy: ReadPolicy) -> Admission {
     let told =
         format!("{place} has changed since you last saw it. Nothing was changed by this call.");
     let Some(old) = &seen.0.text else {
         return Admission::Stale {
             text: format!("{told} Read it again, then repeat the call."),
-            diff_shown_whole: false,
             shown: None,
         };
     };
@@ -416,7 +403,6 @@ fn stale(seen: &Seen, text: &FileText, policy: ReadPolicy) -> Admission {
                 "{told} What changed{}:\n{part}{cut}Read it again, then repeat the call.",
                 if whole { "" } else { " (only the beginning)" }
             ),
-            diff_shown_whole: false,
             shown: None,
         };
     }
@@ -434,8 +420,7 @@ fn stale(seen: &Seen, text: &FileText, policy: ReadPolicy) -> Admission {
             "{told} What changed, in full:\n{diff}This counts as a Read of the new lines: repeat \
              the call on the text as it is now, if it is still what you want."
         ),
-        diff_shown_whole: true,
-        shown: Some(shown),
+        shown: Some(Box::new(shown)),
     }
 }
 
@@ -499,11 +484,7 @@ mod tests {
             Admission::Ok => "ok".to_owned(),
             Admission::Noted(text) => format!("noted: {text}"),
             Admission::Unread(text) => format!("unread: {text}"),
-            Admission::Stale {
-                text,
-                diff_shown_whole,
-                ..
-            } => format!("stale {diff_shown_whole}: {text}"),
+            Admission::Stale { text, shown } => format!("stale {}: {text}", shown.is_some()),
         }
     }
 
@@ -515,13 +496,13 @@ mod tests {
             let ledger = shown(&text, seen);
             let file = FileText::from_document(&text);
             let seen = ledger.seen(&place());
-            let got = Ledger::admit_edit(seen.as_ref(), &file, &spans(covered), policy);
+            let got = Ledger::admit_edit(&place(), seen.as_ref(), &file, &spans(covered), policy);
             assert!(word(&got).starts_with(want), "{}", word(&got));
         };
         check(10, &[(1, 10)], &[(3, 3)], Auto, "ok");
         check(10, &[(1, 4), (5, 10)], &[(3, 6)], Auto, "ok");
         check(10, &[(5, 10), (1, 4)], &[(3, 6)], Whole, "ok");
-        check(10, &[], &[(3, 3)], Auto, "unread: The file exists");
+        check(10, &[], &[(3, 3)], Auto, "unread: /p/a.txt exists");
         check(
             10,
             &[(3, 3)],
@@ -554,7 +535,7 @@ mod tests {
             Auto,
             "unread: Lines 51-59",
         );
-        check(10, &[], &[(3, 3)], Relaxed, "noted: You have not read");
+        check(10, &[], &[(3, 3)], Relaxed, "noted: You have not read /p");
         check(10, &[(3, 3)], &[(4, 4)], Relaxed, "ok");
         check(0, &[], &[], Whole, "ok");
     }
@@ -567,7 +548,7 @@ mod tests {
             let ledger = shown(&text, seen);
             let file = FileText::from_document(&text);
             let seen = ledger.seen(&place());
-            let got = Ledger::admit_write(seen.as_ref(), Some(&file), policy);
+            let got = Ledger::admit_write(&place(), seen.as_ref(), &file, policy);
             assert!(word(&got).starts_with(want), "{}", word(&got));
         };
         check(10, &[(1, 10)], Auto, "ok");
@@ -579,15 +560,8 @@ mod tests {
             "unread: Write replaces the whole of /p/a.txt, but its lines 2001-3000",
         );
         check(10, &[(1, 9)], Relaxed, "unread: Write");
-        check(10, &[], Relaxed, "unread: The file exists");
+        check(10, &[], Relaxed, "unread: /p/a.txt exists");
         check(0, &[], Auto, "ok");
-        assert_eq!(Ledger::admit_write(None, None, Auto), Admission::Ok);
-        let ledger = shown("a\n", &[(1, 1)]);
-        let seen = ledger.seen(&place());
-        assert_eq!(
-            Ledger::admit_write(seen.as_ref(), None, Auto),
-            Admission::Ok
-        );
     }
 
     #[test]
@@ -598,6 +572,7 @@ mod tests {
             let file = FileText::from_document(now);
             let seen = ledger.seen(&place());
             let got = word(&Ledger::admit_edit(
+                &place(),
                 seen.as_ref(),
                 &file,
                 &spans(&[(1, 1)]),
@@ -625,7 +600,7 @@ mod tests {
             "a\nb\n",
             "a\nB\n",
             Relaxed,
-            &["noted: The file had changed"],
+            &["noted: /p/a.txt had changed"],
         );
         check(
             &numbered(2000),
@@ -641,9 +616,13 @@ mod tests {
         );
         check("a\nb\n", "a\r\nb\r\n", Auto, &["ok"]);
         check("a\n", "", Auto, &["stale true:", "-a"]);
+    }
+
+    #[test]
+    fn a_change_without_the_old_text_asks_for_a_read() {
+        use ReadPolicy::Auto;
         let by = Admission::Stale {
             text: "x".to_owned(),
-            diff_shown_whole: false,
             shown: None,
         };
         assert_eq!(
@@ -664,7 +643,7 @@ mod tests {
             None,
         );
         let now = FileText::from_document("b\n");
-        let got = Ledger::admit_write(ledger.seen(&place()).as_ref(), Some(&now), Auto);
+        let got = Ledger::admit_write(&place(), ledger.seen(&place()).as_ref(), &now, Auto);
         assert!(word(&got).contains("Read it again"));
     }
 
@@ -673,8 +652,13 @@ mod tests {
         let check = |before: &str, seen: &[(u32, u32)], now: &str, want: &[(u32, u32)]| {
             let mut ledger = shown(before, seen);
             let file = FileText::from_document(now);
-            let admission =
-                Ledger::admit_edit(ledger.seen(&place()).as_ref(), &file, &[], ReadPolicy::Auto);
+            let admission = Ledger::admit_edit(
+                &place(),
+                ledger.seen(&place()).as_ref(),
+                &file,
+                &[],
+                ReadPolicy::Auto,
+            );
             let Admission::Stale {
                 shown: Some(shown), ..
             } = admission

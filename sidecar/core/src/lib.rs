@@ -44,6 +44,10 @@ pub mod ledger;
 pub mod near;
 // from a change to a plan
 pub mod edit;
+// what becomes of a plan under a person's hands
+pub mod review;
+// what is shown of a text that is too long
+pub mod preview;
 // what crosses the border
 pub mod command;
 pub mod event;

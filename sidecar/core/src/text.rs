@@ -162,6 +162,13 @@ impl FileText {
         }
     }
 
+    /// First byte of a line in the decoded text; its length for the line after the last.
+    pub fn line_offset(&self, index: usize) -> usize {
+        self.lines
+            .get(index)
+            .map_or(self.text.len(), |line| line.shown)
+    }
+
     /// The line (counted from 0) in which a byte of the decoded text lies; the last one for an
     /// offset at or beyond the end.
     pub fn line_of(&self, offset: usize) -> usize {
