@@ -6,5 +6,17 @@
 //! and runs the one loop that owns all mutable state. The doors (`doors`) let an editor, a
 //! terminal or the demo in.
 
+// ground
 pub mod settings;
+// hands
 pub mod store;
+pub mod hands;
+pub mod provider;
+// looks that need two hands
+pub mod look;
+// tools
+pub mod tools;
+// crew
+pub mod crew;
+// doors
+pub mod doors;

@@ -75,9 +75,15 @@ fn ending(text: &str) -> String {
 
 fn cut(payload: Payload) -> Payload {
     match payload {
-        Payload::Text { text } => Payload::Text { text: beginning(&text) },
-        Payload::Markdown { text } => Payload::Markdown { text: beginning(&text) },
-        Payload::Fallback { text } => Payload::Fallback { text: beginning(&text) },
+        Payload::Text { text } => Payload::Text {
+            text: beginning(&text),
+        },
+        Payload::Markdown { text } => Payload::Markdown {
+            text: beginning(&text),
+        },
+        Payload::Fallback { text } => Payload::Fallback {
+            text: beginning(&text),
+        },
         Payload::Terminal(mut terminal) => {
             terminal.command = beginning(&terminal.command);
             terminal.output = ending(&terminal.output);
@@ -85,15 +91,24 @@ fn cut(payload: Payload) -> Payload {
             Payload::Terminal(terminal)
         }
         Payload::Diff(diff) => Payload::Diff(cut_diff(diff)),
-        Payload::FileList { files, total } => {
-            Payload::FileList { files: files.into_iter().take(100).collect(), total }
-        }
-        Payload::Matches { matches, total } => {
-            Payload::Matches { matches: matches.into_iter().take(50).collect(), total }
-        }
-        Payload::Json { value } => Payload::Fallback { text: beginning(&format!("{value:#}")) },
-        Payload::Image { media_type, .. } => Payload::Image { media_type, data: None },
-        Payload::Plan { entries } => Payload::Plan { entries: entries.into_iter().take(50).collect() },
+        Payload::FileList { files, total } => Payload::FileList {
+            files: files.into_iter().take(100).collect(),
+            total,
+        },
+        Payload::Matches { matches, total } => Payload::Matches {
+            matches: matches.into_iter().take(50).collect(),
+            total,
+        },
+        Payload::Json { value } => Payload::Fallback {
+            text: beginning(&format!("{value:#}")),
+        },
+        Payload::Image { media_type, .. } => Payload::Image {
+            media_type,
+            data: None,
+        },
+        Payload::Plan { entries } => Payload::Plan {
+            entries: entries.into_iter().take(50).collect(),
+        },
     }
 }
 
@@ -123,14 +138,18 @@ pub fn plain(payload: &Payload) -> String {
         Payload::Diff(diff) => plain_diff(diff),
         Payload::FileList { files, .. } => files.join("\n"),
         Payload::Matches { matches, .. } => {
-            let lines = matches.iter().map(|m| format!("{}:{}:{}", m.path, m.line, m.text));
+            let lines = matches
+                .iter()
+                .map(|m| format!("{}:{}:{}", m.path, m.line, m.text));
             lines.collect::<Vec<_>>().join("\n")
         }
         Payload::Json { value } => format!("{value:#}"),
         Payload::Image { media_type, .. } => format!("[{media_type}]"),
-        Payload::Plan { entries } => {
-            entries.iter().map(|entry| entry.content.clone()).collect::<Vec<_>>().join("\n")
-        }
+        Payload::Plan { entries } => entries
+            .iter()
+            .map(|entry| entry.content.clone())
+            .collect::<Vec<_>>()
+            .join("\n"),
     }
 }
 
@@ -172,7 +191,12 @@ mod tests {
 
     #[test]
     fn a_small_payload_is_sent_whole() {
-        let payload = Payload::Text { text: "hi".to_owned() };
-        assert_eq!(Contents::default().fit("c1", payload.clone()), Content::whole(payload));
+        let payload = Payload::Text {
+            text: "hi".to_owned(),
+        };
+        assert_eq!(
+            Contents::default().fit("c1", payload.clone()),
+            Content::whole(payload)
+        );
     }
 }

@@ -29,7 +29,10 @@ pub fn system(cwd: &str, home: &str, date: &str) -> Part {
         std::env::consts::OS,
         date.get(..10).unwrap_or(date)
     ));
-    let blocks: Vec<String> = texts.iter().map(|text| text_block(text).to_string()).collect();
+    let blocks: Vec<String> = texts
+        .iter()
+        .map(|text| text_block(text).to_string())
+        .collect();
     Arc::from(format!("[{}]", blocks.join(",")))
 }
 
@@ -37,12 +40,17 @@ fn instructions(cwd: &Path, home: &Path) -> Vec<String> {
     let mut folders: Vec<PathBuf> = cwd.ancestors().map(Path::to_path_buf).collect();
     folders.reverse();
     // Above the home directory nothing is the person's; outside of it only the folder itself is.
-    let from = folders.iter().position(|folder| folder == home).map_or(folders.len() - 1, |i| i);
+    let from = folders
+        .iter()
+        .position(|folder| folder == home)
+        .map_or(folders.len() - 1, |i| i);
     let mut texts: Vec<String> = Vec::new();
     for folder in &folders[from..] {
         for name in ["AGENTS.md", "CLAUDE.md"] {
             let path = folder.join(name);
-            let Ok(bytes) = read_small(&path) else { continue };
+            let Ok(bytes) = read_small(&path) else {
+                continue;
+            };
             let text = String::from_utf8_lossy(&bytes);
             let text: String = text.chars().take(MOST).collect();
             let text = format!("Instructions from {}:\n{text}", path.display());
@@ -61,7 +69,9 @@ fn read_small(path: &Path) -> std::io::Result<Vec<u8>> {
         return Err(std::io::Error::from(std::io::ErrorKind::InvalidInput));
     }
     let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take((MOST * 4) as u64).read_to_end(&mut bytes)?;
+    std::fs::File::open(path)?
+        .take((MOST * 4) as u64)
+        .read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -82,9 +92,16 @@ mod tests {
             "2026-12-01T00:00:00Z",
         );
         let parsed: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let texts: Vec<&str> =
-            parsed.as_array().unwrap().iter().map(|b| b["text"].as_str().unwrap()).collect();
-        assert!(texts[1].contains("outer") && texts[2].contains("inner \"quoted\""), "{texts:?}");
+        let texts: Vec<&str> = parsed
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|b| b["text"].as_str().unwrap())
+            .collect();
+        assert!(
+            texts[1].contains("outer") && texts[2].contains("inner \"quoted\""),
+            "{texts:?}"
+        );
         assert!(texts[3].ends_with("Date: 2026-12-01"));
     }
 }

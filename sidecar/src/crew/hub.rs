@@ -45,7 +45,7 @@ pub struct Config {
     /// Canonical workspace roots; the first is the default working directory.
     pub roots: Vec<String>,
     /// Who answers the model's requests.
-    pub provider: Provider,
+    pub provider: Arc<Provider>,
     /// Who answers prompts.
     pub asker: Asker,
     /// The editor's hands, when there is an editor.
@@ -76,7 +76,7 @@ impl Hub {
     pub fn new(config: Config, outlet: Outlet) -> (Self, Inbox, mpsc::UnboundedReceiver<Input>) {
         let (sender, receiver) = mpsc::unbounded_channel();
         let inbox = Inbox(sender);
-        let catalog = Catalog::new(crate::tools::faces());
+        let catalog = Catalog::new(crate::tools::all().into_iter().map(|tool| tool.face));
         let hub = Self {
             catalog,
             store: Store::new(&config.state),
@@ -98,9 +98,8 @@ impl Hub {
 
     /// Runs until `Shutdown` or until every way in is gone.
     pub async fn run(mut self, mut inputs: mpsc::UnboundedReceiver<Input>) {
-        let coalesce = Duration::from_millis(
-            self.config.settings.number("ui.coalesce_ms").unwrap_or(16),
-        );
+        let coalesce =
+            Duration::from_millis(self.config.settings.number("ui.coalesce_ms").unwrap_or(16));
         let mut flush_at: Option<Instant> = None;
         loop {
             let input = match flush_at {
@@ -158,7 +157,9 @@ impl Hub {
 
     /// Gives an event to its session and carries out what it wants.
     pub(crate) fn event(&mut self, id: &SessionId, event: Event) -> bool {
-        let Some(live) = self.sessions.get_mut(id) else { return false };
+        let Some(live) = self.sessions.get_mut(id) else {
+            return false;
+        };
         tracing::trace!(session = %id, ?event, "event");
         if let Event::Finished { call, .. } = &event {
             live.running.calls.remove(call);
@@ -174,14 +175,25 @@ impl Hub {
 
     fn document(&mut self, event: DocumentEvent) {
         let event = match event {
-            DocumentEvent::Opened { uri, place, version, text } => {
+            DocumentEvent::Opened {
+                uri,
+                place,
+                version,
+                text,
+            } => {
                 self.compare_with_disk(&uri, place.path(), &text);
                 let buffer = Box::new(Buffer::new(place, uri, version, &text));
                 DeskEvent::Opened { buffer }
             }
-            DocumentEvent::Changed { uri, version, changes } => {
-                DeskEvent::Changed { uri, version, changes }
-            }
+            DocumentEvent::Changed {
+                uri,
+                version,
+                changes,
+            } => DeskEvent::Changed {
+                uri,
+                version,
+                changes,
+            },
             DocumentEvent::Saved { uri } => DeskEvent::Saved { uri },
             DocumentEvent::Differs { uri } => DeskEvent::Differs { uri },
             DocumentEvent::Closed { uri } => DeskEvent::Closed { uri },
@@ -192,11 +204,15 @@ impl Hub {
 
     /// A document that is restored with unsaved changes opens as one that is not what is on disk.
     fn compare_with_disk(&self, uri: &str, path: &str, text: &str) {
-        let (inbox, uri, path, text) =
-            (self.inbox.clone(), uri.to_owned(), path.to_owned(), text.to_owned());
+        let (inbox, uri, path, text) = (
+            self.inbox.clone(),
+            uri.to_owned(),
+            path.to_owned(),
+            text.to_owned(),
+        );
         tokio::task::spawn_blocking(move || {
             let place = toolgate_core::place::Place::canonical(&path);
-            let same = crate::hands::disk::text_equals(&place, &text);
+            let same = crate::look::holds(&place, &text);
             if !same {
                 inbox.put(Input::Document(DocumentEvent::Differs { uri }));
             }
@@ -204,8 +220,13 @@ impl Hub {
     }
 
     pub(crate) fn granted(&mut self, grants: Vec<Grant>) {
-        for Grant { holder: (session, call), documents } in grants {
-            self.soon.push_back((session, Event::Granted { call, documents }));
+        for Grant {
+            holder: (session, call),
+            documents,
+        } in grants
+        {
+            self.soon
+                .push_back((session, Event::Granted { call, documents }));
         }
     }
 
@@ -226,7 +247,11 @@ impl Hub {
             self.event(id, Event::Cancel);
         }
         let deadline = Instant::now() + Duration::from_millis(900);
-        while self.sessions.values().any(|live| live.session.turn_id().is_some()) {
+        while self
+            .sessions
+            .values()
+            .any(|live| live.session.turn_id().is_some())
+        {
             tokio::select! {
                 () = tokio::time::sleep_until(deadline) => break,
                 input = inputs.recv() => match input {

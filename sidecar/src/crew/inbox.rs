@@ -135,7 +135,9 @@ impl Inbox {
     pub async fn ask(&self, demand: Demand) -> Reply {
         let (sender, receiver) = oneshot::channel();
         self.put(Input::Demand(demand, sender));
-        receiver.await.unwrap_or_else(|_| Err(Refusal("the sidecar is shutting down".to_owned())))
+        receiver
+            .await
+            .unwrap_or_else(|_| Err(Refusal("the sidecar is shutting down".to_owned())))
     }
 }
 

@@ -62,7 +62,14 @@ pub struct Told {
 impl Told {
     /// Nothing was told yet.
     pub fn new(session: SessionId, epoch: String, outlet: Outlet) -> Self {
-        Self { session, epoch, seq: 0, kept: Vec::new(), delta: None, outlet }
+        Self {
+            session,
+            epoch,
+            seq: 0,
+            kept: Vec::new(),
+            delta: None,
+            outlet,
+        }
     }
 
     /// Tells an update. Streamed text and progress are held back until `flush` or until
@@ -70,7 +77,10 @@ impl Told {
     /// True: something is held back.
     pub fn tell(&mut self, update: Update) -> bool {
         let merged = match (&mut self.delta, update) {
-            (Some(Update::AgentMessageDelta { text }), Update::AgentMessageDelta { text: more })
+            (
+                Some(Update::AgentMessageDelta { text }),
+                Update::AgentMessageDelta { text: more },
+            )
             | (Some(Update::ThoughtDelta { text }), Update::ThoughtDelta { text: more })
                 if text.len() + more.len() < 16 * 1024 =>
             {
@@ -78,8 +88,16 @@ impl Told {
                 None
             }
             (
-                Some(Update::CallProgress { call_id, text, bytes }),
-                Update::CallProgress { call_id: same, text: newest, bytes: more },
+                Some(Update::CallProgress {
+                    call_id,
+                    text,
+                    bytes,
+                }),
+                Update::CallProgress {
+                    call_id: same,
+                    text: newest,
+                    bytes: more,
+                },
             ) if *call_id == same => {
                 *text = newest;
                 *bytes = more;
@@ -175,10 +193,21 @@ impl Live {
     /// Keeps what `call/get` will be asked for.
     pub fn record(&mut self, command: &Command) {
         match command {
-            Command::Append(Fact::Block { block: ModelBlock::Call { call, name, input, .. } }) => {
-                self.records.insert(call.clone(), CallRecord::of(name, input));
+            Command::Append(Fact::Block {
+                block:
+                    ModelBlock::Call {
+                        call, name, input, ..
+                    },
+            }) => {
+                self.records
+                    .insert(call.clone(), CallRecord::of(name, input));
             }
-            Command::Append(Fact::Ended { call, block, structured, .. }) => {
+            Command::Append(Fact::Ended {
+                call,
+                block,
+                structured,
+                ..
+            }) => {
                 if let Some(record) = self.records.get_mut(call) {
                     record.block = serde_json::from_str(block).ok();
                     record.structured = structured.as_deref().cloned();

@@ -13,7 +13,7 @@ use toolgate_core::edit::Plan;
 use toolgate_core::event::{Event, Found, StreamEvent};
 use toolgate_core::fact::Fact;
 use toolgate_core::job::{self, Job};
-use toolgate_core::outcome::Raw;
+use toolgate_core::outcome::{Effect, Raw};
 use toolgate_core::place::{Aim, Place};
 use toolgate_core::text::FileText;
 use toolgate_protocol::asks::{Ask, AskOpened};
@@ -24,6 +24,8 @@ use toolgate_protocol::render::Payload;
 use crate::crew::hub::{Asker, Hub};
 use crate::crew::inbox::Outgoing;
 use crate::hands::disk;
+use crate::look;
+use crate::settings::Settings;
 use crate::tools;
 
 /// Inputs up to this size are checked in the loop: a worker costs more.
@@ -47,7 +49,9 @@ impl Hub {
                 self.granted(grants);
             }
             Command::Release(call) => {
-                let grants = self.desk.handle(DeskEvent::Release { holder: (id.clone(), call) });
+                let grants = self.desk.handle(DeskEvent::Release {
+                    holder: (id.clone(), call),
+                });
                 self.granted(grants);
             }
             Command::Append(fact) => self.append(id, &fact),
@@ -76,14 +80,28 @@ impl Hub {
     }
 
     fn tell(&mut self, id: &SessionId, update: Update) -> bool {
-        let Some(live) = self.sessions.get_mut(id) else { return false };
+        let Some(live) = self.sessions.get_mut(id) else {
+            return false;
+        };
         let update = match update {
-            Update::CallSettled { call_id, status, content, why, duration_ms } => {
+            Update::CallSettled {
+                call_id,
+                status,
+                content,
+                why,
+                duration_ms,
+            } => {
                 let content = live.contents.fit(&call_id.0, content.payload);
                 if let Some(record) = live.records.get_mut(&call_id) {
                     record.content = Some(content.clone());
                 }
-                Update::CallSettled { call_id, status, content, why, duration_ms }
+                Update::CallSettled {
+                    call_id,
+                    status,
+                    content,
+                    why,
+                    duration_ms,
+                }
             }
             other => other,
         };
@@ -91,22 +109,32 @@ impl Hub {
     }
 
     fn request(&mut self, id: &SessionId, request: Request) {
-        let Some(live) = self.sessions.get_mut(id) else { return };
+        let Some(live) = self.sessions.get_mut(id) else {
+            return;
+        };
         let token = CancellationToken::new();
         let number = request.id;
         live.running.request = Some((number, token.clone()));
         let (inbox, session) = (self.inbox.clone(), id.clone());
         let provider = self.config.provider.clone();
         tokio::spawn(async move {
-            let out = |event: StreamEvent| {
-                inbox.event(&session, Event::Stream { request: number, event });
+            let mut out = |event: StreamEvent| {
+                inbox.event(
+                    &session,
+                    Event::Stream {
+                        request: number,
+                        event,
+                    },
+                );
             };
-            provider.stream(request, out, token).await;
+            provider.stream(&request, &mut out, &token).await;
         });
     }
 
     fn stop_request(&mut self, id: &SessionId) {
-        let Some(live) = self.sessions.get_mut(id) else { return };
+        let Some(live) = self.sessions.get_mut(id) else {
+            return;
+        };
         if let Some((_, token)) = live.running.request.take() {
             token.cancel();
         }
@@ -115,7 +143,12 @@ impl Hub {
     fn probe(&mut self, id: &SessionId, call: CallId, cwd: String, aims: Vec<Aim>) {
         let (inbox, session) = (self.inbox.clone(), id.clone());
         let home = self.config.home.clone();
-        let open: Vec<String> = self.desk.snapshots().into_iter().map(|doc| doc.path).collect();
+        let open: Vec<String> = self
+            .desk
+            .snapshots()
+            .into_iter()
+            .map(|doc| doc.path)
+            .collect();
         tokio::task::spawn_blocking(move || {
             let answers = aims
                 .iter()
@@ -139,7 +172,7 @@ impl Hub {
                     text: Arc::new(FileText::from_document(&document.rope.to_string())),
                     open: Some(document.document),
                 },
-                None => disk::look(&place),
+                None => look::found(&place),
             };
             inbox.event(&session, Event::Looked { call, found });
         });
@@ -154,7 +187,8 @@ impl Hub {
         };
         if small {
             let done = job::run(job);
-            self.soon.push_back((id.clone(), Event::Computed { call, done }));
+            self.soon
+                .push_back((id.clone(), Event::Computed { call, done }));
             return;
         }
         let (inbox, session) = (self.inbox.clone(), id.clone());
@@ -165,14 +199,19 @@ impl Hub {
     }
 
     fn append(&mut self, id: &SessionId, fact: &Fact) {
-        let Some(live) = self.sessions.get_mut(id) else { return };
+        let Some(live) = self.sessions.get_mut(id) else {
+            return;
+        };
         if let Err(error) = live.transcript.append(fact) {
-            self.soon.push_back((id.clone(), Event::TranscriptFailed(error.to_string())));
+            self.soon
+                .push_back((id.clone(), Event::TranscriptFailed(error.to_string())));
         }
     }
 
     fn sync(&mut self, id: &SessionId, token: u32) {
-        let Some(live) = self.sessions.get_mut(id) else { return };
+        let Some(live) = self.sessions.get_mut(id) else {
+            return;
+        };
         let (inbox, session) = (self.inbox.clone(), id.clone());
         let file = live.transcript.handle();
         tokio::task::spawn_blocking(move || {
@@ -185,7 +224,9 @@ impl Hub {
     }
 
     fn run_task(&mut self, id: &SessionId, task: Task) {
-        let Some(live) = self.sessions.get_mut(id) else { return };
+        let Some(live) = self.sessions.get_mut(id) else {
+            return;
+        };
         let token = CancellationToken::new();
         let call = task.call.clone();
         live.running.calls.insert(call.clone(), token.clone());
@@ -204,19 +245,31 @@ impl Hub {
             roots: self.config.roots.clone(),
             home: self.config.home.clone(),
             editor: self.config.editor.clone(),
-            limits: tools::Limits::from_settings(settings),
+            denied: self.denied_paths(id),
+            limits: limits(settings),
         };
         tokio::spawn(async move {
             let began = std::time::Instant::now();
-            let run = AssertUnwindSafe(tools::execute(task, context)).catch_unwind().await;
+            let run = AssertUnwindSafe(execute(task, &context))
+                .catch_unwind()
+                .await;
             let raw: Raw = run.unwrap_or_else(|_| Self::panicked());
             let ms = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
-            inbox.event(&session, Event::Finished { call, raw: Box::new(raw), ms });
+            inbox.event(
+                &session,
+                Event::Finished {
+                    call,
+                    raw: Box::new(raw),
+                    ms,
+                },
+            );
         });
     }
 
     fn stop(&mut self, id: &SessionId, call: &CallId, source: &StopSource) {
-        let Some(live) = self.sessions.get_mut(id) else { return };
+        let Some(live) = self.sessions.get_mut(id) else {
+            return;
+        };
         if let Some(token) = live.running.calls.get(call) {
             tracing::debug!(%call, ?source, "stop");
             token.cancel();
@@ -224,7 +277,9 @@ impl Hub {
     }
 
     fn ask(&mut self, id: &SessionId, mut opened: AskOpened, plan: Option<Arc<Plan>>) {
-        let Some(live) = self.sessions.get_mut(id) else { return };
+        let Some(live) = self.sessions.get_mut(id) else {
+            return;
+        };
         if let Ask::Permission(ask) = &mut opened.ask {
             let payload = match &plan {
                 Some(plan) => Payload::Diff(job::diff_of(plan)),
@@ -238,7 +293,11 @@ impl Hub {
             return;
         }
         let deadline = CancellationToken::new();
-        let seconds = self.config.settings.number("permissions.prompt_timeout").unwrap_or(1_800);
+        let seconds = self
+            .config
+            .settings
+            .number("permissions.prompt_timeout")
+            .unwrap_or(1_800);
         let (inbox, session, ask_id) = (self.inbox.clone(), id.clone(), opened.ask_id.clone());
         let expired = deadline.clone();
         tokio::spawn(async move {
@@ -249,8 +308,40 @@ impl Hub {
                 }
             }
         });
-        live.running.asks.insert(opened.ask_id.clone(), (opened.clone(), deadline));
+        live.running
+            .asks
+            .insert(opened.ask_id.clone(), (opened.clone(), deadline));
         live.told.flush();
         let _ = self.outlet.send(Outgoing::AskOpened(Box::new(opened)));
+    }
+}
+
+/// The settings that tools go by.
+fn limits(settings: &Settings) -> tools::Limits {
+    let number = |key: &str, default: u64| settings.number(key).unwrap_or(default);
+    let default = tools::Limits::default();
+    tools::Limits {
+        bash_timeout: number("bash.timeout", default.bash_timeout),
+        bash_max_timeout: number("bash.max_timeout", default.bash_max_timeout),
+        // The key's own variable, whatever it is called, never reaches a command.
+        env_deny: vec![settings.text("provider.key_env")],
+        max_persisted: number("outcomes.max_persisted", default.max_persisted),
+        save: match settings.text("files.save").as_str() {
+            "always" => tools::Save::Always,
+            "never" => tools::Save::Never,
+            _ => tools::Save::Clean,
+        },
+        durability: default.durability,
+    }
+}
+
+/// Gives a call to its tool.
+async fn execute(task: Task, context: &tools::Context) -> Raw {
+    match tools::all()
+        .into_iter()
+        .find(|tool| tool.face.definition().name == task.tool)
+    {
+        Some(tool) => (tool.execute)(task, context).await,
+        None => Raw::failed(format!("there is no tool {}", task.tool), Effect::None),
     }
 }

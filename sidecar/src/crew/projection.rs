@@ -74,11 +74,20 @@ pub fn updates(
     for fact in facts {
         match fact {
             Fact::TurnStarted { turn, text } => {
-                out.push(Update::TurnStarted { turn_id: turn.clone() });
+                out.push(Update::TurnStarted {
+                    turn_id: turn.clone(),
+                });
                 out.push(Update::UserMessage { text: text.clone() });
             }
-            Fact::Block { block: ModelBlock::Json(json) } => out.extend(block_update(json)),
-            Fact::Block { block: ModelBlock::Call { call, name, input, .. } } => {
+            Fact::Block {
+                block: ModelBlock::Json(json),
+            } => out.extend(block_update(json)),
+            Fact::Block {
+                block:
+                    ModelBlock::Call {
+                        call, name, input, ..
+                    },
+            } => {
                 let record = CallRecord::of(name, input);
                 out.push(Update::CallStarted {
                     call_id: call.clone(),
@@ -89,9 +98,17 @@ pub fn updates(
                 });
                 records.insert(call.clone(), record);
             }
-            Fact::Ended { call, block, status, structured, ms } => {
+            Fact::Ended {
+                call,
+                block,
+                status,
+                structured,
+                ms,
+            } => {
                 let block: Value = serde_json::from_str(block).unwrap_or_default();
-                let content = Content::whole(Payload::Fallback { text: shown(&text_of(&block)) });
+                let content = Content::whole(Payload::Fallback {
+                    text: shown(&text_of(&block)),
+                });
                 if let Some(record) = records.get_mut(call) {
                     record.block = Some(block);
                     record.structured = structured.as_deref().cloned();
@@ -108,7 +125,13 @@ pub fn updates(
 }
 
 fn settled(call: &CallId, status: CallStatus, content: Content, duration_ms: u32) -> Update {
-    Update::CallSettled { call_id: call.clone(), status, content, why: None, duration_ms }
+    Update::CallSettled {
+        call_id: call.clone(),
+        status,
+        content,
+        why: None,
+        duration_ms,
+    }
 }
 
 fn ended(turn: &TurnId, stop_reason: toolgate_protocol::notices::StopReason) -> Update {
@@ -124,8 +147,12 @@ fn block_update(json: &str) -> Option<Update> {
     let block: Value = serde_json::from_str(json).ok()?;
     let text = |name: &str| block[name].as_str().map(str::to_owned);
     match block["type"].as_str()? {
-        "text" => Some(Update::AgentMessageDelta { text: text("text")? }),
-        "thinking" => Some(Update::ThoughtDelta { text: text("thinking")? }),
+        "text" => Some(Update::AgentMessageDelta {
+            text: text("text")?,
+        }),
+        "thinking" => Some(Update::ThoughtDelta {
+            text: text("thinking")?,
+        }),
         _ => None,
     }
 }

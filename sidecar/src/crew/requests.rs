@@ -32,7 +32,7 @@ use crate::crew::hub::Hub;
 use crate::crew::inbox::{Demand, Refusal, Reply};
 use crate::crew::live::{Live, Told};
 use crate::crew::projection;
-use crate::hands::disk;
+use crate::look;
 use crate::settings::{Settings, Source};
 use crate::store::rfc3339;
 
@@ -41,9 +41,15 @@ const PAGE: usize = 100;
 
 /// A name that no other run of Toolgate gives.
 pub fn fresh_id(prefix: &str) -> String {
-    let stamp = rfc3339(SystemTime::now()).replace([':', '-'], "").replace('T', "-");
+    let stamp = rfc3339(SystemTime::now())
+        .replace([':', '-'], "")
+        .replace('T', "-");
     let random = RandomState::new().build_hasher().finish();
-    format!("{prefix}{}-{:08x}", stamp.trim_end_matches('Z'), random & 0xffff_ffff)
+    format!(
+        "{prefix}{}-{:08x}",
+        stamp.trim_end_matches('Z'),
+        random & 0xffff_ffff
+    )
 }
 
 fn answer<T: Serialize>(value: &T) -> Reply {
@@ -51,7 +57,9 @@ fn answer<T: Serialize>(value: &T) -> Reply {
 }
 
 fn unknown(id: &SessionId) -> Refusal {
-    Refusal(format!("session {id} is not loaded; load it with toolgate/session/load"))
+    Refusal(format!(
+        "session {id} is not loaded; load it with toolgate/session/load"
+    ))
 }
 
 impl Hub {
@@ -84,7 +92,12 @@ impl Hub {
                 let live = self.live(&params.session_id)?;
                 let name = &params.content_ref;
                 let missing = || Refusal(format!("there is no content called {name}"));
-                answer(&live.contents.page(name, params.offset).ok_or_else(missing)?)
+                answer(
+                    &live
+                        .contents
+                        .page(name, params.offset)
+                        .ok_or_else(missing)?,
+                )
             }
             Demand::Reviews(params) => self.reviews(&params),
             Demand::Status => self.status(),
@@ -104,7 +117,12 @@ impl Hub {
     fn new_session(&mut self, params: NewSessionParams) -> Reply {
         let cwd = match &params.cwd {
             Some(cwd) => canonical_folder(cwd)?,
-            None => self.config.roots.first().cloned().unwrap_or_else(|| "/".to_owned()),
+            None => self
+                .config
+                .roots
+                .first()
+                .cloned()
+                .unwrap_or_else(|| "/".to_owned()),
         };
         let id = SessionId(fresh_id("s"));
         let (setup, mut state) = self.setup(&id, &cwd);
@@ -114,10 +132,14 @@ impl Hub {
         if let Some(model) = params.model {
             state.model = model;
         }
-        let transcript = self.store.create(&id).map_err(|error| Refusal(error.to_string()))?;
+        let transcript = self
+            .store
+            .create(&id)
+            .map_err(|error| Refusal(error.to_string()))?;
         let (session, commands) = Session::new(setup, state);
         let told = Told::new(id.clone(), self.epoch.clone(), self.outlet.clone());
-        self.sessions.insert(id.clone(), Live::new(session, transcript, told));
+        self.sessions
+            .insert(id.clone(), Live::new(session, transcript, told));
         for command in commands {
             self.perform(&id, command);
         }
@@ -127,11 +149,17 @@ impl Hub {
     fn setup(&self, id: &SessionId, cwd: &str) -> (Arc<Setup>, State) {
         let settings = &self.config.settings;
         let mut roots = self.config.roots.clone();
-        if !roots.iter().any(|root| toolgate_core::place::within(cwd, root)) {
+        if !roots
+            .iter()
+            .any(|root| toolgate_core::place::within(cwd, root))
+        {
             roots.push(cwd.to_owned());
         }
         for (_, list) in settings.lists("permissions.additional_directories") {
-            roots.extend(list.iter().filter_map(|folder| canonical_folder(folder).ok()));
+            roots.extend(
+                list.iter()
+                    .filter_map(|folder| canonical_folder(folder).ok()),
+            );
         }
         let setup = Setup {
             session: id.clone(),
@@ -205,21 +233,44 @@ impl Hub {
         }
     }
 
+    /// What deny rules keep from the model, for tools that list and search.
+    pub(crate) fn denied_paths(&self, id: &SessionId) -> crate::tools::Denied {
+        let Some(live) = self.sessions.get(id) else {
+            return Arc::new(|_| true);
+        };
+        let state = live.session.state();
+        let (rules, cwd) = (state.rules.clone(), state.cwd.clone());
+        let home = self.config.home.clone();
+        Arc::new(move |path| toolgate_core::permission::keeps_back(&rules, path, &cwd, &home))
+    }
+
     /// Where the rules are kept that the person chose to keep for a folder.
     fn saved_rules_path(&self, cwd: &str) -> PathBuf {
         let name = blake3::hash(cwd.as_bytes()).to_hex();
-        self.config.state.join("rules").join(format!("{}.json", &name[..16]))
+        self.config
+            .state
+            .join("rules")
+            .join(format!("{}.json", &name[..16]))
     }
 
     fn saved_rules(&self, cwd: &str) -> RuleList {
         let path = self.saved_rules_path(cwd);
         let name = path.display().to_string();
         let mut list = RuleList::new(SourceKind::User, name, cwd.to_owned());
-        let Ok(text) = std::fs::read_to_string(&path) else { return list };
+        let Ok(text) = std::fs::read_to_string(&path) else {
+            return list;
+        };
         let saved: Value = serde_json::from_str(&text).unwrap_or_default();
         let texts = |field: &str| -> Vec<String> {
-            let items = saved[field].as_array().map(Vec::as_slice).unwrap_or_default();
-            items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+            let items = saved[field]
+                .as_array()
+                .map(Vec::as_slice)
+                .unwrap_or_default();
+            items
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect()
         };
         list.allow = texts("allow");
         list.deny = texts("deny");
@@ -228,17 +279,26 @@ impl Hub {
 
     /// Keeps a rule that the person chose to keep, outside the workspace.
     pub(crate) fn save_rule(&mut self, id: &SessionId, rule: &str, allow: bool) {
-        let Some(live) = self.sessions.get(id) else { return };
+        let Some(live) = self.sessions.get(id) else {
+            return;
+        };
         let cwd = live.session.state().cwd.clone();
         let mut list = self.saved_rules(&cwd);
-        let rules = if allow { &mut list.allow } else { &mut list.deny };
+        let rules = if allow {
+            &mut list.allow
+        } else {
+            &mut list.deny
+        };
         if !rules.iter().any(|known| known == rule) {
             rules.push(rule.to_owned());
         }
         let text = serde_json::json!({"allow": list.allow, "deny": list.deny}).to_string();
         let path = self.saved_rules_path(&cwd);
-        if let Err(error) = disk::keep_private(&path, text.as_bytes()) {
-            tracing::error!("the rule {rule} could not be kept in {}: {error}", path.display());
+        if let Err(error) = look::keep_private(&path, text.as_bytes()) {
+            tracing::error!(
+                "the rule {rule} could not be kept in {}: {error}",
+                path.display()
+            );
         }
     }
 
@@ -275,13 +335,20 @@ impl Hub {
             reset,
             more: updates.len() > page.len(),
             updates: page,
-            asks: live.running.asks.values().map(|(ask, _)| ask.clone()).collect(),
+            asks: live
+                .running
+                .asks
+                .values()
+                .map(|(ask, _)| ask.clone())
+                .collect(),
         })
     }
 
     fn resume(&mut self, id: &SessionId) -> Result<(), Refusal> {
-        let (transcript, loaded) =
-            self.store.load(id).map_err(|error| Refusal(error.to_string()))?;
+        let (transcript, loaded) = self
+            .store
+            .load(id)
+            .map_err(|error| Refusal(error.to_string()))?;
         for problem in &loaded.problems {
             tracing::warn!("transcript of {id}: {problem}");
         }
@@ -297,7 +364,7 @@ impl Hub {
         let now: BTreeMap<String, String> = resume::open_intents(&loaded.facts)
             .into_iter()
             .filter_map(|intent| {
-                let version = disk::version_of(&Place::canonical(&intent.path))?;
+                let version = look::version(&Place::canonical(&intent.path))?;
                 Some((intent.path, version.hex()))
             })
             .collect();
@@ -305,7 +372,9 @@ impl Hub {
         let mut told = Told::new(id.clone(), self.epoch.clone(), self.outlet.clone());
         let mut records = BTreeMap::new();
         let kind = |name: &str| {
-            self.catalog.find(name).map_or(CallKind::Other, |entry| entry.face.kind())
+            self.catalog
+                .find(name)
+                .map_or(CallKind::Other, |entry| entry.face.kind())
         };
         let mut facts = loaded.facts;
         facts.extend(commands.iter().filter_map(|command| match command {
@@ -342,20 +411,30 @@ impl Hub {
 
     fn delete(&mut self, params: &SessionParams) -> Reply {
         if self.sessions.contains_key(&params.session_id) {
-            return Err(Refusal(format!("session {} is loaded; close it first", params.session_id)));
+            return Err(Refusal(format!(
+                "session {} is loaded; close it first",
+                params.session_id
+            )));
         }
-        self.store.delete(&params.session_id).map_err(|error| Refusal(error.to_string()))?;
+        self.store
+            .delete(&params.session_id)
+            .map_err(|error| Refusal(error.to_string()))?;
         answer(&Empty {})
     }
 
     fn prompt(&mut self, params: PromptParams) -> Reply {
         self.live(&params.session_id)?;
         let turn = TurnId(fresh_id("t"));
-        let event =
-            Event::Prompt { turn: turn.clone(), content: params.content, when: params.when };
+        let event = Event::Prompt {
+            turn: turn.clone(),
+            content: params.content,
+            when: params.when,
+        };
         self.event(&params.session_id, event);
         let running = self.live(&params.session_id)?.session.turn_id().cloned();
-        answer(&PromptResult { turn_id: running.unwrap_or(turn) })
+        answer(&PromptResult {
+            turn_id: running.unwrap_or(turn),
+        })
     }
 
     fn answer_ask(&mut self, params: AskAnswerParams) -> Reply {
@@ -379,7 +458,11 @@ impl Hub {
             hunks: params.hunks,
         });
         self.event(&id, event);
-        match self.sessions.get_mut(&id).and_then(|live| live.refused.remove(&ask)) {
+        match self
+            .sessions
+            .get_mut(&id)
+            .and_then(|live| live.refused.remove(&ask))
+        {
             Some(why) => Err(Refusal(why)),
             None => answer(&AskAnswerResult { ask_id: ask }),
         }
@@ -391,7 +474,10 @@ impl Hub {
         let mut reviews = Vec::new();
         let mut add = |call_id: &CallId, content: &Content| {
             if let Payload::Diff(diff) = &content.payload {
-                reviews.push(Review { call_id: call_id.clone(), diff: diff.clone() });
+                reviews.push(Review {
+                    call_id: call_id.clone(),
+                    diff: diff.clone(),
+                });
             }
         };
         for (call, record) in &live.records {

@@ -51,7 +51,10 @@ pub async fn run(keep: bool) -> i32 {
     let code = headless::run(flags, run).await;
     if keep {
         let kept = folder.keep();
-        eprintln!("\nKept: {} (project, and state/sessions with the transcript)", kept.display());
+        eprintln!(
+            "\nKept: {} (project, and state/sessions with the transcript)",
+            kept.display()
+        );
     }
     code
 }

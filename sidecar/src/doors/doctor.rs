@@ -12,13 +12,21 @@ pub fn run(flags: &Flags, cwd: &str) -> i32 {
         println!("{} {text}", if good { "ok  " } else { "FAIL" });
         bad += i32::from(!good);
     };
-    match start::config(flags, &[cwd.to_owned()], None, crate::crew::hub::Asker::Nobody) {
+    match start::config(
+        flags,
+        &[cwd.to_owned()],
+        None,
+        crate::crew::hub::Asker::Nobody,
+    ) {
         Err(error) => say(false, error),
         Ok(config) => {
             say(true, format!("workspace {}", config.roots.join(", ")));
             let problems = config.settings.problems().to_vec();
             if problems.is_empty() {
-                say(true, format!("settings ({})", start::user_settings().display()));
+                say(
+                    true,
+                    format!("settings ({})", start::user_settings().display()),
+                );
             }
             for problem in problems {
                 say(false, problem);
@@ -32,9 +40,15 @@ pub fn run(flags: &Flags, cwd: &str) -> i32 {
     let state = flags.state.clone().unwrap_or_else(start::state_dir);
     match writable(&state) {
         Ok(()) => say(true, format!("state directory {}", state.display())),
-        Err(error) => say(false, format!("state directory {}: {error}", state.display())),
+        Err(error) => say(
+            false,
+            format!("state directory {}: {error}", state.display()),
+        ),
     }
-    for (program, why) in [("bash", "runs the tool Bash"), ("git", "for commands of the model")] {
+    for (program, why) in [
+        ("bash", "runs the tool Bash"),
+        ("git", "for commands of the model"),
+    ] {
         match find(program) {
             Some(path) => say(true, format!("{program}: {path}")),
             None => say(false, format!("{program} is not on PATH ({why})")),

@@ -107,14 +107,19 @@ async fn open(inbox: &Inbox, run: &Run, root: &str) -> Result<SessionId, String>
         }
         Which::Resume(id) => SessionId(id.clone()),
         Which::Continue => {
-            let params =
-                ListSessionsParams { workspace: Some(root.to_owned()), query: None };
+            let params = ListSessionsParams {
+                workspace: Some(root.to_owned()),
+                query: None,
+            };
             let list = ask(inbox, Demand::List(params)).await?;
             id_of(&list["sessions"][0]["sessionId"])
                 .map_err(|_| format!("there is no session of {root} to continue"))?
         }
     };
-    let params = LoadSessionParams { session_id: id.clone(), since: None };
+    let params = LoadSessionParams {
+        session_id: id.clone(),
+        since: None,
+    };
     ask(inbox, Demand::Load(params)).await?;
     Ok(id)
 }
@@ -124,7 +129,10 @@ async fn ask(inbox: &Inbox, demand: Demand) -> Result<Value, String> {
 }
 
 fn id_of(value: &Value) -> Result<SessionId, String> {
-    value.as_str().map(SessionId::from).ok_or_else(|| "no session came back".to_owned())
+    value
+        .as_str()
+        .map(SessionId::from)
+        .ok_or_else(|| "no session came back".to_owned())
 }
 
 async fn converse(
@@ -135,13 +143,19 @@ async fn converse(
 ) -> i32 {
     let params = PromptParams {
         session_id: session.clone(),
-        content: vec![PromptBlock::Text { text: run.prompt.clone() }],
+        content: vec![PromptBlock::Text {
+            text: run.prompt.clone(),
+        }],
         when: When::NextRequest,
     };
     if let Err(error) = ask(inbox, Demand::Prompt(params)).await {
         return usage(&error);
     }
-    let mut printer = Printer { json: run.json, text: String::new(), fresh: true };
+    let mut printer = Printer {
+        json: run.json,
+        text: String::new(),
+        fresh: true,
+    };
     let mut interrupts = 0;
     loop {
         let next = tokio::select! {
@@ -202,7 +216,11 @@ fn ask_on_terminal(inbox: Inbox, opened: AskOpened) {
                 Ok(0) | Err(_) => return,
                 Ok(_) => {}
             }
-            let chosen = line.trim().parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+            let chosen = line
+                .trim()
+                .parse::<usize>()
+                .ok()
+                .and_then(|n| n.checked_sub(1));
             if let Some(option) = chosen.and_then(|index| options.get(index)) {
                 break option.option;
             }
@@ -234,7 +252,12 @@ impl Printer {
             line(&serde_json::to_value(&update).unwrap_or_default());
         }
         match update.update {
-            Update::TurnEnded { stop_reason, message, usage, .. } => {
+            Update::TurnEnded {
+                stop_reason,
+                message,
+                usage,
+                ..
+            } => {
                 return Some(self.end(session, stop_reason, message, usage));
             }
             Update::TurnStarted { .. } => {}
@@ -264,11 +287,18 @@ impl Printer {
                 self.text.clear();
                 format!("· {tool}: {title}")
             }
-            Update::CallState { waits: Some(waits), .. } => format!("  waits for {waits}"),
+            Update::CallState {
+                waits: Some(waits), ..
+            } => format!("  waits for {waits}"),
             Update::CallProgress { text, .. } => {
                 format!("  | {}", text.lines().last().unwrap_or_default())
             }
-            Update::CallSettled { status, content, duration_ms, .. } => {
+            Update::CallSettled {
+                status,
+                content,
+                duration_ms,
+                ..
+            } => {
                 let mark = match status {
                     CallStatus::Completed => "done",
                     CallStatus::Failed => "failed",
@@ -278,7 +308,10 @@ impl Printer {
                     CallStatus::Unknown => "unknown",
                 };
                 let text = plain(&content.payload);
-                let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+                let first = text
+                    .lines()
+                    .find(|line| !line.trim().is_empty())
+                    .unwrap_or_default();
                 let first: String = first.chars().take(160).collect();
                 format!("  {mark} ({duration_ms} ms) {first}")
             }

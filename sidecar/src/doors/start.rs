@@ -6,20 +6,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use futures_util::future::BoxFuture;
 use futures_util::FutureExt;
 use serde_json::Value;
 use toolgate_core::buffers::Unit;
 use toolgate_core::document::DocumentText;
-use toolgate_protocol::requests::{
-    DocumentEditParams, DocumentEditResult, DocumentSaveResult,
-};
+use toolgate_protocol::requests::{DocumentEditParams, DocumentEditResult, DocumentSaveResult};
 
 use crate::crew::hub::{Asker, Config};
 use crate::provider::anthropic::AnthropicConfig;
 use crate::provider::Provider;
 use crate::settings::Settings;
-use crate::tools::EditorHands;
+use crate::tools::{Boxed, EditorHands};
 
 /// What the command line says, for every door.
 #[derive(Clone, Debug, Default)]
@@ -60,7 +57,11 @@ pub fn user_settings() -> PathBuf {
 }
 
 /// The settings of a workspace: files, environment, then editor, then flags.
-pub fn settings(flags: &Flags, root: Option<&str>, editor: Option<&Value>) -> Result<Settings, String> {
+pub fn settings(
+    flags: &Flags,
+    root: Option<&str>,
+    editor: Option<&Value>,
+) -> Result<Settings, String> {
     let workspace = root.map(|root| Path::new(root).join("toolgate.toml"));
     let mut settings = Settings::load(Some(&user_settings()), workspace.as_deref());
     if let Some(value) = editor {
@@ -93,7 +94,11 @@ pub fn config(
         );
     }
     let settings = settings(flags, canonical.first().map(String::as_str), editor)?;
-    let provider = provider(flags, &settings, canonical.first().map_or("/", String::as_str))?;
+    let provider = provider(
+        flags,
+        &settings,
+        canonical.first().map_or("/", String::as_str),
+    )?;
     let home = std::fs::canonicalize(home()).unwrap_or_else(|_| home());
     Ok(Config {
         settings,
@@ -126,23 +131,19 @@ fn provider(flags: &Flags, settings: &Settings, cwd: &str) -> Result<Provider, S
         return Provider::replay(&script, cwd);
     }
     let key_env = settings.text("provider.key_env");
-    let base_url = settings
-        .text_opt("provider.base_url")
-        .or_else(|| std::env::var("ANTHROPIC_BASE_URL").ok().filter(|url| !url.is_empty()));
-    let headers = settings.get("provider.headers").0;
-    let headers = headers.as_object().map(|map| {
-        map.iter()
-            .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
-            .collect()
+    let base_url = settings.text_opt("provider.base_url").or_else(|| {
+        std::env::var("ANTHROPIC_BASE_URL")
+            .ok()
+            .filter(|url| !url.is_empty())
     });
+    let headers = settings.get("provider.headers").0;
     let idle = settings.number("provider.idle_timeout").unwrap_or(120);
-    let config = AnthropicConfig::new(
-        base_url,
-        std::env::var(&key_env).ok().filter(|key| !key.is_empty()),
-        key_env,
-        headers.unwrap_or_default(),
-        std::time::Duration::from_secs(idle),
-    )?;
+    let key = std::env::var(&key_env).ok().filter(|key| !key.is_empty());
+    let mut config =
+        AnthropicConfig::new(base_url, key).idle_timeout(std::time::Duration::from_secs(idle));
+    for (name, value) in headers.as_object().into_iter().flatten() {
+        config = config.header(name, value.as_str().unwrap_or_default());
+    }
     Provider::anthropic(config)
 }
 
@@ -161,24 +162,21 @@ impl LateHands {
 }
 
 impl EditorHands for LateHands {
-    fn edit(
-        &self,
-        params: DocumentEditParams,
-    ) -> BoxFuture<'_, Result<DocumentEditResult, String>> {
+    fn edit(&self, params: DocumentEditParams) -> Boxed<'_, Result<DocumentEditResult, String>> {
         match self.inner.get() {
             Some(hands) => hands.edit(params),
             None => async { Err("the editor is not there yet".to_owned()) }.boxed(),
         }
     }
 
-    fn save(&self, uri: String) -> BoxFuture<'_, Result<DocumentSaveResult, String>> {
+    fn save(&self, uri: String) -> Boxed<'_, Result<DocumentSaveResult, String>> {
         match self.inner.get() {
             Some(hands) => hands.save(uri),
             None => async { Err("the editor is not there yet".to_owned()) }.boxed(),
         }
     }
 
-    fn snapshot(&self, path: &str) -> BoxFuture<'_, Option<DocumentText>> {
+    fn snapshot(&self, path: &str) -> Boxed<'_, Option<DocumentText>> {
         match self.inner.get() {
             Some(hands) => hands.snapshot(path),
             None => async { None }.boxed(),

@@ -90,6 +90,9 @@ impl AnthropicConfig {
     }
 }
 
+const NO_KEY: &str = "no key for the provider: set ANTHROPIC_API_KEY in the environment, or name \
+                      another variable with the setting provider.key_env";
+
 /// The server, ready to be asked.
 #[derive(Debug)]
 pub struct Anthropic {
@@ -111,6 +114,23 @@ impl Anthropic {
             endpoint,
             headers,
         })
+    }
+
+    /// The server, without user information.
+    pub fn server(&self) -> String {
+        let port = self
+            .endpoint
+            .port()
+            .map_or(String::new(), |port| format!(":{port}"));
+        let host = self.endpoint.host_str().unwrap_or_default();
+        format!("{}://{host}{port}", self.endpoint.scheme())
+    }
+
+    /// What is missing before a request can be sent.
+    pub fn missing(&self) -> Option<String> {
+        let is_public = self.endpoint.host_str() == Some("api.anthropic.com");
+        let keyless = !self.headers.contains_key("x-api-key") && !self.has_own_key();
+        (is_public && keyless).then(|| NO_KEY.to_owned())
     }
 
     /// Makes one attempt; says nothing more once cancelled.
@@ -137,12 +157,8 @@ impl Anthropic {
         request: &Request,
         out: Out<'_>,
     ) -> Result<(ModelStop, Response), Failure> {
-        let is_public = self.endpoint.host_str() == Some("api.anthropic.com");
-        if is_public && !self.headers.contains_key("x-api-key") && !self.has_own_key() {
-            return Err(failure(
-                FailureKind::Auth,
-                "no key for the provider: set ANTHROPIC_API_KEY, or provider.key_env or provider.key_command",
-            ));
+        if let Some(missing) = self.missing() {
+            return Err(failure(FailureKind::Auth, missing));
         }
         let parts = body::parts(request);
         let length: usize = parts.iter().map(|part| part.len()).sum();

@@ -30,9 +30,11 @@ mod backoff;
 pub mod anthropic;
 pub mod replay;
 
+use std::collections::BTreeMap;
+
 use toolgate_core::command::Request;
 
-use anthropic::Anthropic;
+use anthropic::{Anthropic, AnthropicConfig};
 use replay::Replay;
 use stream::{Cancel, Out};
 
@@ -46,6 +48,37 @@ pub enum Provider {
 }
 
 impl Provider {
+    /// A script, its text; `cwd` is what `{{cwd}}` in it means.
+    pub fn replay(text: &str, cwd: &str) -> Result<Self, String> {
+        let vars = BTreeMap::from([("cwd".to_owned(), cwd.to_owned())]);
+        let script = script::Script::parse(text, &vars).map_err(|error| error.to_string())?;
+        Ok(Self::Replay(Replay::new(script)))
+    }
+
+    /// The Messages API.
+    pub fn anthropic(config: AnthropicConfig) -> Result<Self, String> {
+        match Anthropic::new(config) {
+            Ok(anthropic) => Ok(Self::Anthropic(Box::new(anthropic))),
+            Err(failure) => Err(failure.text),
+        }
+    }
+
+    /// What answers, for the person.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Anthropic(anthropic) => format!("provider anthropic at {}", anthropic.server()),
+            Self::Replay(_) => "provider replay (a script)".to_owned(),
+        }
+    }
+
+    /// What is missing before a request can be sent.
+    pub fn missing(&self) -> Option<String> {
+        match self {
+            Self::Anthropic(anthropic) => anthropic.missing(),
+            Self::Replay(_) => None,
+        }
+    }
+
     /// Makes one attempt: waits as long as the request says, sends it, and gives its events.
     pub async fn stream(&self, request: &Request, out: Out<'_>, cancel: &Cancel) {
         match self {

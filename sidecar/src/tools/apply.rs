@@ -251,12 +251,7 @@ impl Job<'_> {
         )))
     }
 
-    fn params(
-        &self,
-        plan: &Plan,
-        current: &FileText,
-        open: &OpenDocument,
-    ) -> DocumentEditParams {
+    fn params(&self, plan: &Plan, current: &FileText, open: &OpenDocument) -> DocumentEditParams {
         let edits = plan.hunks.iter().map(|hunk| LineEdit {
             start_line: u32::try_from(hunk.old_start).unwrap_or(u32::MAX),
             old_lines: hunk.old_lines.clone(),
@@ -448,7 +443,11 @@ impl Applied {
             notice: (!self.notes.is_empty()).then(|| self.notes.join("\n")),
             structured: Some(structured),
             payload: Some(Payload::Diff(self.diff(plan))),
-            shown: vec![window::shown(&plan.place, &self.after, self.written.clone())],
+            shown: vec![window::shown(
+                &plan.place,
+                &self.after,
+                self.written.clone(),
+            )],
             changed: vec![plan.place.clone()],
             ..Raw::done(text.trim_end())
         }

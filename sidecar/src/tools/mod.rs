@@ -5,16 +5,9 @@
 //! and never writes a file but through `apply`.
 
 mod apply;
-pub mod bash;
 pub mod edit;
-mod exit_code;
-pub mod glob;
-pub mod grep;
-mod large;
 mod nearby;
 pub mod read;
-mod terminal;
-pub mod todo;
 mod window;
 pub mod write;
 
@@ -161,10 +154,6 @@ table! {
     Read in read,
     Edit in edit,
     Write in write,
-    Glob in glob,
-    Grep in grep,
-    Bash in bash,
-    TodoWrite in todo,
 }
 
 /// All built-in tools, in table order.
@@ -190,7 +179,12 @@ fn flag(input: &Value, field: &str) -> bool {
 
 /// The answer to the first aim. A call without one never comes here: its gate refused it.
 fn first_answer(task: &Task) -> Result<&PathAnswer, Raw> {
-    let missing = || Raw::failed("The path was not looked at; nothing was done.", Effect::None);
+    let missing = || {
+        Raw::failed(
+            "The path was not looked at; nothing was done.",
+            Effect::None,
+        )
+    };
     task.answers.first().ok_or_else(missing)
 }
 
@@ -249,7 +243,11 @@ mod tests {
             assert_eq!(schema["additionalProperties"], false, "{}", definition.name);
             let fields = schema["properties"].as_object().unwrap();
             for (field, about) in fields {
-                assert!(about["description"].is_string(), "{}: {field}", definition.name);
+                assert!(
+                    about["description"].is_string(),
+                    "{}: {field}",
+                    definition.name
+                );
             }
             let twice = name.tool().face.definition();
             assert_eq!(definition, twice, "the same bytes each time");

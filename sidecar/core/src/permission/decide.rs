@@ -89,6 +89,20 @@ pub fn denied(question: &Question<'_>, rules: &RuleSet) -> Option<Decision> {
         .map(|rule| by_rule(Verdict::Deny, "denied by a rule", rule))
 }
 
+/// Does a deny rule keep this path from the model? For tools that list and search.
+pub fn keeps_back(rules: &RuleSet, path: &str, cwd: &str, home: &str) -> bool {
+    let concerns = |rule: &&Rule| rule.tool == "Read" || names(&rule.tool, "Read");
+    rules
+        .deny
+        .iter()
+        .filter(concerns)
+        .any(|rule| match &rule.spec {
+            Spec::Path(pattern, false) => pattern.matches(path, cwd, home, false),
+            Spec::Whole => true,
+            Spec::Path(_, true) | Spec::Command(_) | Spec::Parameter(..) | Spec::Broken => false,
+        })
+}
+
 /// Decides. Pure: the same question and rules give the same answer.
 pub fn decide(question: &Question<'_>, rules: &RuleSet) -> Decision {
     let decision = consider(question, rules);

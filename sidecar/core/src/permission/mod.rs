@@ -13,5 +13,5 @@ pub mod protected;
 pub mod rule;
 pub mod shell_line;
 
-pub use decide::{decide, denied, Decision, HookOpinion, Question, Verdict};
+pub use decide::{decide, denied, keeps_back, Decision, HookOpinion, Question, Verdict};
 pub use rule::{RuleList, RuleSet, SourceKind};

@@ -25,7 +25,11 @@ pub struct Guard<S> {
 impl<S> Guard<S> {
     /// A guard around a service.
     pub fn new(inner: S, shared: Arc<Shared>, ended: Arc<watch::Sender<bool>>) -> Self {
-        Self { inner, shared, ended }
+        Self {
+            inner,
+            shared,
+            ended,
+        }
     }
 }
 

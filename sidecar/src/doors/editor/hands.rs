@@ -3,7 +3,6 @@
 //! A request to the editor runs in a task of its own that is never aborted; the executor that
 //! asked may walk away from the answer.
 
-use futures_util::future::BoxFuture;
 use futures_util::FutureExt;
 use tokio::sync::oneshot;
 use toolgate_core::document::DocumentText;
@@ -14,7 +13,7 @@ use tower_lsp::lsp_types::request::Request;
 use tower_lsp::Client;
 
 use crate::crew::inbox::{Inbox, Input};
-use crate::tools::EditorHands;
+use crate::tools::{Boxed, EditorHands};
 
 /// `toolgate/document/edit`.
 enum DocumentEdit {}
@@ -45,10 +44,15 @@ pub struct LspHands {
 impl LspHands {
     /// The hands of this client, and what it said it can do.
     pub fn new(client: Client, inbox: Inbox, can_edit: bool, can_save: bool) -> Self {
-        Self { client, inbox, can_edit, can_save }
+        Self {
+            client,
+            inbox,
+            can_edit,
+            can_save,
+        }
     }
 
-    fn send<R>(&self, params: R::Params) -> BoxFuture<'_, Result<R::Result, String>>
+    fn send<R>(&self, params: R::Params) -> Boxed<'_, Result<R::Result, String>>
     where
         R: Request + 'static,
         R::Params: Send + Sync + 'static,
@@ -62,17 +66,16 @@ impl LspHands {
             let _ = sender.send(answer.map_err(|error| error.to_string()));
         });
         async move {
-            receiver.await.unwrap_or_else(|_| Err("the editor is gone".to_owned()))
+            receiver
+                .await
+                .unwrap_or_else(|_| Err("the editor is gone".to_owned()))
         }
         .boxed()
     }
 }
 
 impl EditorHands for LspHands {
-    fn edit(
-        &self,
-        params: DocumentEditParams,
-    ) -> BoxFuture<'_, Result<DocumentEditResult, String>> {
+    fn edit(&self, params: DocumentEditParams) -> Boxed<'_, Result<DocumentEditResult, String>> {
         if !self.can_edit {
             let why = "unsupported: this editor has the file open and did not announce `ui.edit`, \
                        so it cannot be changed there; close it in the editor";
@@ -81,16 +84,21 @@ impl EditorHands for LspHands {
         self.send::<DocumentEdit>(params)
     }
 
-    fn save(&self, uri: String) -> BoxFuture<'_, Result<DocumentSaveResult, String>> {
+    fn save(&self, uri: String) -> Boxed<'_, Result<DocumentSaveResult, String>> {
         if !self.can_save {
             let why = "this editor did not announce `ui.save`".to_owned();
-            return async move { Ok(DocumentSaveResult { saved: false, reason: Some(why) }) }
-                .boxed();
+            return async move {
+                Ok(DocumentSaveResult {
+                    saved: false,
+                    reason: Some(why),
+                })
+            }
+            .boxed();
         }
         self.send::<DocumentSave>(DocumentSaveParams { uri })
     }
 
-    fn snapshot(&self, path: &str) -> BoxFuture<'_, Option<DocumentText>> {
+    fn snapshot(&self, path: &str) -> Boxed<'_, Option<DocumentText>> {
         let (sender, receiver) = oneshot::channel();
         self.inbox.put(Input::Snapshot(path.to_owned(), sender));
         async move { receiver.await.unwrap_or_default() }.boxed()

@@ -57,13 +57,21 @@ pub async fn forward(
                 client.send_notification::<Opened>(*opened).await;
             }
             Outgoing::AskOpened(opened) => {
-                ask_plainly(*opened, client.clone(), inbox.clone(), Arc::clone(&plain_asks));
+                ask_plainly(
+                    *opened,
+                    client.clone(),
+                    inbox.clone(),
+                    Arc::clone(&plain_asks),
+                );
             }
             Outgoing::AskClosed(closed) if asks_itself => {
                 client.send_notification::<Closed>(closed).await;
             }
             Outgoing::AskClosed(closed) => {
-                let open = plain_asks.lock().ok().and_then(|mut asks| asks.remove(&closed.ask_id));
+                let open = plain_asks
+                    .lock()
+                    .ok()
+                    .and_then(|mut asks| asks.remove(&closed.ask_id));
                 if let Some(title) = open {
                     let text = format!("Toolgate: the question \"{title}\" is over.");
                     client.show_message(MessageType::INFO, text).await;
@@ -88,7 +96,9 @@ fn ask_plainly(opened: AskOpened, client: Client, inbox: Inbox, asks: Plain) {
                 properties: std::collections::HashMap::new(),
             })
             .collect();
-        let reply = client.show_message_request(MessageType::WARNING, text, Some(actions)).await;
+        let reply = client
+            .show_message_request(MessageType::WARNING, text, Some(actions))
+            .await;
         // An error or a closed window is no answer: the prompt stays open until its deadline.
         let Ok(Some(chosen)) = reply else { return };
         let Some(option) = options.iter().find(|option| option.label == chosen.title) else {
@@ -106,7 +116,9 @@ fn ask_plainly(opened: AskOpened, client: Client, inbox: Inbox, asks: Plain) {
             hunks: Vec::new(),
         };
         if let Err(refusal) = inbox.ask(Demand::Answer(answer)).await {
-            client.show_message(MessageType::WARNING, format!("Toolgate: {}", refusal.0)).await;
+            client
+                .show_message(MessageType::WARNING, format!("Toolgate: {}", refusal.0))
+                .await;
         }
     });
 }
@@ -117,9 +129,17 @@ fn words(ask: &Ask) -> (String, String, String, Vec<AskOption>) {
     match ask {
         Ask::Permission(ask) => {
             let whole = ask.content.content_ref.is_none();
-            let options: Vec<AskOption> =
-                ask.options.iter().filter(|o| whole || !o.option.allows()).cloned().collect();
-            let cut = if whole { "" } else { "\n(Too large to show here: it can only be refused.)" };
+            let options: Vec<AskOption> = ask
+                .options
+                .iter()
+                .filter(|o| whole || !o.option.allows())
+                .cloned()
+                .collect();
+            let cut = if whole {
+                ""
+            } else {
+                "\n(Too large to show here: it can only be refused.)"
+            };
             let text = format!(
                 "{}: {}\n\n{}{cut}\n\nWhy: {}",
                 ask.tool,

@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use thiserror::Error;
-use tokio::io::{
-    AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader,
-};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::watch;
 
 /// Largest body, in bytes.
@@ -58,8 +56,7 @@ async fn pass_one(
     let length = header(input).await?;
     if length > MOST {
         tracing::error!("a message of {length} bytes was dropped: at most {MOST} are taken");
-        let skipped = tokio::io::copy(&mut input.take(length as u64), &mut tokio::io::sink());
-        skipped.await?;
+        tokio::io::copy(&mut input.take(length as u64), &mut tokio::io::sink()).await?;
         return Ok(());
     }
     let mut body = vec![0; length];
@@ -71,7 +68,9 @@ async fn pass_one(
         tracing::error!("a message that is not one JSON-RPC object was dropped: {start:?}");
         return Ok(());
     }
-    output.write_all(format!("Content-Length: {length}\r\n\r\n").as_bytes()).await?;
+    output
+        .write_all(format!("Content-Length: {length}\r\n\r\n").as_bytes())
+        .await?;
     output.write_all(&body).await?;
     output.flush().await?;
     Ok(())
@@ -82,7 +81,10 @@ async fn header(input: &mut (impl AsyncBufReadExt + Unpin)) -> Result<usize, Pum
     let mut length = None;
     loop {
         let mut line = Vec::new();
-        let read = (&mut *input).take(MOST_HEADER).read_until(b'\n', &mut line).await?;
+        let read = (&mut *input)
+            .take(MOST_HEADER)
+            .read_until(b'\n', &mut line)
+            .await?;
         if read == 0 {
             return Err(PumpError::End);
         }
@@ -94,8 +96,9 @@ async fn header(input: &mut (impl AsyncBufReadExt + Unpin)) -> Result<usize, Pum
                 None => continue,
             }
         }
-        let (name, value) =
-            line.split_once(':').ok_or_else(|| PumpError::Header(line.chars().take(80).collect()))?;
+        let (name, value) = line
+            .split_once(':')
+            .ok_or_else(|| PumpError::Header(line.chars().take(80).collect()))?;
         if name.trim().eq_ignore_ascii_case("content-length") {
             let number = value.trim().parse();
             length = Some(number.map_err(|_| PumpError::Header(line.chars().take(80).collect()))?);
@@ -105,7 +108,9 @@ async fn header(input: &mut (impl AsyncBufReadExt + Unpin)) -> Result<usize, Pum
 
 /// One JSON object in valid UTF-8, with nothing behind it.
 fn is_message(body: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(body) else { return false };
+    let Ok(text) = std::str::from_utf8(body) else {
+        return false;
+    };
     let object = text.trim_start().starts_with('{');
     object && serde_json::from_str::<&RawValue>(text).is_ok()
 }

@@ -27,7 +27,7 @@ use super::outgoing;
 use crate::crew::hub::{Asker, Hub};
 use crate::crew::inbox::{Demand, DocumentEvent, Inbox, Input};
 use crate::doors::start::{self, Flags};
-use crate::hands::disk;
+use crate::look;
 
 /// What the guard and the server share.
 pub struct Shared {
@@ -39,7 +39,11 @@ pub struct Shared {
 impl Shared {
     /// Nothing is known of the editor yet.
     pub fn new(flags: Flags) -> Arc<Self> {
-        Arc::new(Self { flags, initialize: Mutex::new(Value::Null), inbox: OnceLock::new() })
+        Arc::new(Self {
+            flags,
+            initialize: Mutex::new(Value::Null),
+            inbox: OnceLock::new(),
+        })
     }
 
     /// Keeps the parameters of `initialize` as they came.
@@ -50,7 +54,10 @@ impl Shared {
     }
 
     fn initialize(&self) -> Value {
-        self.initialize.lock().map(|kept| kept.clone()).unwrap_or_default()
+        self.initialize
+            .lock()
+            .map(|kept| kept.clone())
+            .unwrap_or_default()
     }
 
     /// The way into the crew, once the editor has initialised.
@@ -62,9 +69,13 @@ impl Shared {
     pub async fn parent_gone(&self) {
         loop {
             tokio::time::sleep(Duration::from_millis(500)).await;
-            let Some(id) = self.initialize()["processId"].as_i64() else { continue };
+            let Some(id) = self.initialize()["processId"].as_i64() else {
+                continue;
+            };
             let Ok(id) = i32::try_from(id) else { continue };
-            let Some(pid) = rustix::process::Pid::from_raw(id) else { continue };
+            let Some(pid) = rustix::process::Pid::from_raw(id) else {
+                continue;
+            };
             if rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH) {
                 return;
             }
@@ -107,8 +118,13 @@ fn refused(text: impl Into<String>) -> Error {
 
 impl Server {
     async fn ask(&self, demand: Demand) -> Result<Value> {
-        let Some(inbox) = self.shared.inbox() else { return Err(refused("not initialized")) };
-        inbox.ask(demand).await.map_err(|refusal| refused(refusal.0))
+        let Some(inbox) = self.shared.inbox() else {
+            return Err(refused("not initialized"));
+        };
+        inbox
+            .ask(demand)
+            .await
+            .map_err(|refusal| refused(refusal.0))
     }
 
     fn tell(&self, input: Input) {
@@ -195,15 +211,23 @@ impl Server {
         let unit = unit(&params);
         let roots = roots(&params);
         let (outlet, outgoing_rx) = mpsc::unbounded_channel();
-        let mut config =
-            start::config(&self.shared.flags, &roots, hello.settings.as_ref(), Asker::Door)?;
+        let mut config = start::config(
+            &self.shared.flags,
+            &roots,
+            hello.settings.as_ref(),
+            Asker::Door,
+        )?;
         config.unit = unit;
         let slot = Arc::new(start::LateHands::default());
         config.editor = Some(slot.clone());
         let (hub, inbox, inputs) = Hub::new(config, outlet);
         let epoch = hub.epoch().to_owned();
-        let hands =
-            LspHands::new(self.client.clone(), inbox.clone(), hello.ui.edit, hello.ui.save);
+        let hands = LspHands::new(
+            self.client.clone(),
+            inbox.clone(),
+            hello.ui.edit,
+            hello.ui.save,
+        );
         slot.fill(Arc::new(hands));
         tokio::spawn(outgoing::forward(
             outgoing_rx,
@@ -221,8 +245,12 @@ impl Server {
 
 fn unit(params: &Value) -> Unit {
     let offered = &params["capabilities"]["general"]["positionEncodings"];
-    let offered: Vec<&str> =
-        offered.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let offered: Vec<&str> = offered
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let known = offered.iter().find_map(|name| match *name {
         "utf-8" => Some(Unit::Utf8),
         "utf-16" => Some(Unit::Utf16),
@@ -234,10 +262,14 @@ fn unit(params: &Value) -> Unit {
 
 fn roots(params: &Value) -> Vec<String> {
     let folders = params["workspaceFolders"].as_array().into_iter().flatten();
-    let mut uris: Vec<&str> = folders.filter_map(|folder| folder["uri"].as_str()).collect();
+    let mut uris: Vec<&str> = folders
+        .filter_map(|folder| folder["uri"].as_str())
+        .collect();
     uris.extend(params["rootUri"].as_str());
-    let mut roots: Vec<String> =
-        uris.into_iter().filter_map(|uri| disk::path_of_uri(uri).ok()).collect();
+    let mut roots: Vec<String> = uris
+        .into_iter()
+        .filter_map(|uri| look::path_of_uri(uri).ok())
+        .collect();
     roots.dedup();
     roots
 }
@@ -248,7 +280,9 @@ fn change(event: tower_lsp::lsp_types::TextDocumentContentChangeEvent) -> TextCh
         character: p.character,
     };
     TextChange {
-        range: event.range.map(|range| (position(range.start), position(range.end))),
+        range: event
+            .range
+            .map(|range| (position(range.start), position(range.end))),
         text: event.text,
     }
 }
@@ -291,7 +325,7 @@ impl LanguageServer for Server {
     async fn did_open(&self, params: DidOpenTextDocumentParams) {
         let document = params.text_document;
         let uri = document.uri.to_string();
-        let place = disk::place_of_uri(&uri);
+        let place = look::place_of_uri(&uri);
         self.tell(Input::Document(DocumentEvent::Opened {
             uri,
             place,
