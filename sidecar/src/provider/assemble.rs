@@ -198,3 +198,89 @@ fn broken(what: String) -> Failure {
         format!("the provider's stream broke the protocol: {}", clean(&what)),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::sse::SseParser;
+    use super::*;
+
+    /// An answer with all kinds of blocks.
+    const ANSWER: &str = concat!(
+        "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":3}}}\n\n",
+        "event: content_block_start\ndata: {\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n",
+        "event: content_block_delta\ndata: {\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"日本\\n\"}}\n\n",
+        "event: content_block_stop\ndata: {\"index\":0}\n\n: ping\r\n\r\n",
+        "event: content_block_start\ndata: {\"index\":1,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"Read\"}}\n\n",
+        "event: content_block_delta\ndata: {\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"a\\\":[1]}\"}}\n\n",
+        "event: content_block_stop\ndata: {\"index\":1}\n\n",
+        "event: content_block_start\ndata: {\"index\":2,\"content_block\":{\"type\":\"thinking\"}}\n\n",
+        "event: content_block_delta\ndata: {\"index\":2,\"delta\":{\"type\":\"signature_delta\",\"signature\":\"s\"}}\n\n",
+        "event: content_block_stop\ndata: {\"index\":2}\n\n",
+        "event: content_block_start\ndata: {\"index\":3,\"content_block\":{\"type\":\"new\",\"x\":{}}}\n\n",
+        "event: content_block_stop\ndata: {\"index\":3}\n\n",
+        "event: message_delta\ndata: {\"delta\":{\"stop_reason\":\"tool_use\"},\"usage\":{\"output_tokens\":5}}\n\n",
+        "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
+    );
+
+    /// All that these pieces of a stream give.
+    fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> String {
+        let mut parser = SseParser::new();
+        let mut assembler = Assembler::default();
+        let mut told = String::new();
+        for piece in pieces {
+            let mut events = Vec::new();
+            let parsed = parser.push(piece, &mut events);
+            for event in events {
+                let mut out = |event| told.push_str(&format!("{event:?}\n"));
+                match assembler.take(&event, &mut out) {
+                    Ok(None) => {}
+                    end => return told + &format!("{end:?}"),
+                }
+            }
+            if let Err(error) = parsed {
+                return told + &format!("{error:?}");
+            }
+        }
+        told + "cut"
+    }
+
+    #[test]
+    fn a_damaged_answer_is_read_the_same_way_however_split() {
+        assert!(read(std::iter::once(ANSWER.as_bytes())).ends_with("Ok(Some(ToolUse))"));
+        // A small generator of its own: the same damage in every run.
+        let mut seed = 0x9E37_79B9_7F4A_7C15_u64;
+        let mut next = move |below: usize| {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            (seed % below as u64) as usize
+        };
+        let (mut whole_ends, mut failures) = (0, 0);
+        for _ in 0..4_000 {
+            let mut bytes = ANSWER.as_bytes().to_vec();
+            for _ in 0..=next(3) {
+                let (at, length) = (next(bytes.len()), next(60));
+                let end = (at + length).min(bytes.len());
+                match next(4) {
+                    0 => bytes[at] ^= 1 << next(8),
+                    1 => drop(bytes.drain(at..end)),
+                    2 => {
+                        let copy = bytes[at..end].to_vec();
+                        let to = next(bytes.len());
+                        bytes.splice(to..to, copy);
+                    }
+                    _ => bytes[at] = b"\n\r{}[]\":,0\\"[next(11)],
+                }
+            }
+            let told = read(std::iter::once(bytes.as_slice()));
+            assert_eq!(read(bytes.chunks(1 + next(40))), told);
+            whole_ends += usize::from(told.contains("Ok(Some("));
+            failures += usize::from(told.contains("Failure"));
+        }
+        // Both happened often: the damage is neither too small nor too great to say something.
+        assert!(
+            whole_ends > 200 && failures > 200,
+            "{whole_ends} {failures}"
+        );
+    }
+}

@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use toolgate::provider::anthropic::AnthropicConfig;
 use toolgate_tests::fake_model::FakeModel;
 
-use crate::kit::{anthropic, config, lines, request, same, script, shown};
+use crate::kit::{anthropic, config, in_time, lines, request, same, script, shown};
 
 /// Sends a request as it stands and reads the answer to its end.
 async fn raw(base_url: &str, text: &str) -> String {
@@ -42,7 +42,8 @@ async fn a_held_answer_goes_on_when_released() {
         assert!(released.starts_with("HTTP/1.1 200 "), "{released}");
     };
     let go = request("go");
-    let (came, ()) = tokio::join!(lines(&provider, &go), driver);
+    let both = async { tokio::join!(lines(&provider, &go), driver) };
+    let (came, ()) = in_time(both).await;
     same(&shown(&came, "-"), &["text Hi", "block ", "ended EndTurn"]);
     // A release that comes first is kept for the next one.
     model.release("a.b");

@@ -7,7 +7,7 @@ use toolgate::provider::stream::Cancel;
 use toolgate_core::event::StreamEvent;
 use toolgate_tests::fake_model::FakeModel;
 
-use crate::kit::{anthropic, config, lines, play, request, same, script, shown, KEY};
+use crate::kit::{anthropic, config, in_time, lines, play, request, same, script, shown, KEY};
 
 /// A text, a call that reads, a call that writes.
 const BLOCKS: &str = r#""content": [
@@ -208,7 +208,7 @@ async fn cancel_ends_an_attempt_without_another_event() {
         cancel.cancel();
         model.until_let_go("end").await;
     };
-    tokio::join!(attempt, watch);
+    in_time(async { tokio::join!(attempt, watch) }).await;
     assert!(receiver.try_recv().is_err());
 }
 
@@ -225,6 +225,6 @@ async fn a_wait_before_a_retry_is_cancellable() {
     let mut count = 0;
     let mut out = |_| count += 1;
     let attempt = provider.stream(&request, &mut out, &cancel);
-    tokio::join!(attempt, async { cancel.cancel() });
+    in_time(async { tokio::join!(attempt, async { cancel.cancel() }) }).await;
     assert_eq!((count, model.connections()), (0, 0));
 }

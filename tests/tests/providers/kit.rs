@@ -1,6 +1,7 @@
 //! What the cases are made with: a request, a provider on a script, and events as lines of text.
 
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use toolgate_core::message::{text_block, AssistantBlock, History};
 use toolgate_tests::fake_model::FakeModel;
 
 /// Ends a test that hangs; no test waits for it.
-const DEADLINE: Duration = Duration::from_secs(120);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 pub const KEY: &str = "test-key-0123456789";
 
@@ -57,15 +58,20 @@ pub fn replay(text: &str) -> Provider {
     Provider::Replay(Replay::new(script(text)))
 }
 
+/// Does this, unless it hangs.
+pub async fn in_time<T>(work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(DEADLINE, work)
+        .await
+        .expect("this hangs")
+}
+
 /// What one attempt gives.
 pub async fn events(provider: &Provider, request: &Request) -> Vec<StreamEvent> {
     let mut events = Vec::new();
     let mut out = |event| events.push(event);
     let cancel = Cancel::new();
     let attempt = provider.stream(request, &mut out, &cancel);
-    tokio::time::timeout(DEADLINE, attempt)
-        .await
-        .expect("the attempt hangs");
+    in_time(attempt).await;
     let last =
         |event: &StreamEvent| matches!(event, StreamEvent::Ended(_) | StreamEvent::Failed(_));
     assert_eq!(
