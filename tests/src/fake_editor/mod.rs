@@ -72,6 +72,7 @@ pub struct FakeEditor {
     input: Option<mpsc::UnboundedSender<Vec<u8>>>,
     shared: Arc<Shared>,
     next: std::sync::atomic::AtomicU64,
+    listening: tokio::task::JoinHandle<()>,
     /// The answer to `initialize`.
     pub initialized: Value,
 }
@@ -108,7 +109,7 @@ impl FakeEditor {
         let stdout = child.stdout.take().expect("it was piped");
         let stderr = child.stderr.take().expect("it was piped");
         tokio::spawn(write(stdin, lines));
-        tokio::spawn(listen(
+        let listening = tokio::spawn(listen(
             BufReader::new(stdout),
             Arc::clone(&shared),
             input.downgrade(),
@@ -119,6 +120,7 @@ impl FakeEditor {
             input: Some(input),
             shared,
             next: std::sync::atomic::AtomicU64::new(1),
+            listening,
             initialized: Value::Null,
         }
     }
@@ -366,6 +368,11 @@ impl FakeEditor {
         self.input = None;
     }
 
+    /// Reads no more, and closes the sidecar's standard output.
+    pub fn close_output(&self) {
+        self.listening.abort();
+    }
+
     /// Waits until the sidecar has ended.
     pub async fn ended(&mut self) -> ExitStatus {
         tokio::time::timeout(DEADLINE, self.child.wait())
@@ -422,9 +429,7 @@ async fn listen(
         };
         let mut asks = false;
         let kept = message.clone();
-        shared
-            .seen
-            .send_modify(|seen| asks = seen.take(kept, size));
+        shared.seen.send_modify(|seen| asks = seen.take(kept, size));
         if let (true, Some(input)) = (asks, input.upgrade()) {
             serve(&message, &shared, &input);
         }
@@ -439,8 +444,9 @@ fn serve(message: &Value, shared: &Shared, input: &mpsc::UnboundedSender<Vec<u8>
     let send = |message: Value| drop(input.send(framed(&message)));
     let answer =
         |result: Value| send(json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }));
-    let tell =
-        |method: &str, params: Value| send(json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+    let tell = |method: &str, params: Value| {
+        send(json!({ "jsonrpc": "2.0", "method": method, "params": params }))
+    };
     let params = &message["params"];
     match message["method"].as_str().unwrap_or_default() {
         "toolgate/document/edit" => shared.documents(|all| {

@@ -73,8 +73,8 @@ pub fn results(request: &str) -> Vec<String> {
 
 /// The text of a block or a result.
 pub fn text_of(block: &Value) -> String {
-    match (&block["content"], block["text"].as_str()) {
-        (_, Some(text)) | (Value::String(text), _) => text.to_owned(),
+    match (&block["content"], &block["text"]) {
+        (_, Value::String(text)) | (Value::String(text), _) => text.clone(),
         (Value::Array(blocks), _) => blocks.iter().map(text_of).collect(),
         _ => String::new(),
     }
