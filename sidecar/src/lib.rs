@@ -1,3 +1,4 @@
 //! x
 
 pub mod hands;
+pub mod tools;

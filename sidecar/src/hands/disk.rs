@@ -90,10 +90,9 @@ pub fn resolve(aim: &Aim, cwd: &str, home: &str) -> PathAnswer {
     match sys::stat(&canonical) {
         Ok(stat) => {
             answer.kind = kind_at(&canonical, &stat);
-            answer.links = if matches!(answer.kind, Kind::File(_)) {
-                u64::from(stat.st_nlink)
-            } else {
-                1
+            answer.links = match answer.kind {
+                Kind::File(_) => links(&stat),
+                Kind::Absent | Kind::Directory | Kind::Special => 1,
             };
         }
         Err(Errno::NOENT) => {}
@@ -147,6 +146,12 @@ fn kind_of(stat: &Stat) -> Kind {
         FileType::Directory => Kind::Directory,
         _ => Kind::Special,
     }
+}
+
+fn links(stat: &Stat) -> u64 {
+    // On other machines the field is narrower.
+    #[allow(clippy::useless_conversion)]
+    u64::from(stat.st_nlink)
 }
 
 /// File systems whose files are windows into the kernel: reading them may block, act, or tell

@@ -12,3 +12,4 @@
 pub mod decode;
 pub mod disk;
 pub mod process;
+pub mod search;

@@ -15,7 +15,6 @@ mod environment;
 mod hunt;
 mod output;
 
-pub use environment::environment;
 pub use output::{Chunk, Output, SpillMaker, Stream};
 
 use std::collections::BTreeMap;
@@ -68,6 +67,12 @@ pub struct Spec {
     pub timeout: Duration,
     /// Most bytes of output that are kept aside; beyond, they are counted and dropped.
     pub most_output: u64,
+}
+
+/// The environment that a child gets, made of the sidecar's own: `deny` names variables to leave
+/// out beside those that are never handed on, `extra` is added.
+pub fn environment(deny: &[String], extra: &[(&str, OsString)]) -> Vec<(OsString, OsString)> {
+    environment::made_of(std::env::vars_os(), deny, extra)
 }
 
 /// Why a process is over.

@@ -13,6 +13,7 @@ pub mod grep;
 mod large;
 mod nearby;
 pub mod read;
+mod report;
 mod terminal;
 pub mod todo;
 mod window;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 use serde_json::Value;
 pub use tokio_util::sync::CancellationToken;
 use toolgate_core::command::Task;
-use toolgate_core::definition::{Face, ToolFace};
+use toolgate_core::definition::ToolFace;
 use toolgate_core::document::DocumentText;
 use toolgate_core::outcome::{Effect, Raw};
 use toolgate_core::place::{PathAnswer, Place};
@@ -189,8 +190,13 @@ fn flag(input: &Value, field: &str) -> bool {
 }
 
 /// The answer to the first aim. A call without one never comes here: its gate refused it.
-fn first_answer(task: &Task) -> Result<&PathAnswer, Raw> {
-    let missing = || Raw::failed("The path was not looked at; nothing was done.", Effect::None);
+fn first_answer(task: &Task) -> Result<&PathAnswer, Box<Raw>> {
+    let missing = || {
+        Raw::failed(
+            "The path was not looked at; nothing was done.",
+            Effect::None,
+        )
+    };
     task.answers.first().ok_or_else(missing)
 }
 
@@ -249,7 +255,11 @@ mod tests {
             assert_eq!(schema["additionalProperties"], false, "{}", definition.name);
             let fields = schema["properties"].as_object().unwrap();
             for (field, about) in fields {
-                assert!(about["description"].is_string(), "{}: {field}", definition.name);
+                assert!(
+                    about["description"].is_string(),
+                    "{}: {field}",
+                    definition.name
+                );
             }
             let twice = name.tool().face.definition();
             assert_eq!(definition, twice, "the same bytes each time");

@@ -132,7 +132,7 @@ impl Face for Read {
 pub async fn execute(task: Task, context: &Context) -> Raw {
     let answer = match first_answer(&task) {
         Ok(answer) => answer.clone(),
-        Err(raw) => return raw,
+        Err(raw) => return *raw,
     };
     let wanted = Wanted::of(&task.input);
     if let Some(open) = open_document(&task, &answer.place) {
@@ -238,7 +238,12 @@ fn show(answer: &PathAnswer, file: &FileText, wanted: Wanted) -> Raw {
             )
         };
         return Raw {
-            structured: Some(structured(answer, &Window::new(wanted), wanted, Some(total))),
+            structured: Some(structured(
+                answer,
+                &Window::new(wanted),
+                wanted,
+                Some(total),
+            )),
             payload: Some(Payload::Text { text: text.clone() }),
             shown: vec![window::shown(&answer.place, file, Vec::new())],
             ..Raw::done(text)
@@ -264,12 +269,7 @@ fn show(answer: &PathAnswer, file: &FileText, wanted: Wanted) -> Raw {
     }
 }
 
-fn structured(
-    answer: &PathAnswer,
-    window: &Window,
-    wanted: Wanted,
-    total: Option<usize>,
-) -> Value {
+fn structured(answer: &PathAnswer, window: &Window, wanted: Wanted, total: Option<usize>) -> Value {
     json!({
         "type": "text",
         "file": {

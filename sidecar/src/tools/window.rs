@@ -129,7 +129,11 @@ impl Window {
         }
         if !self.cut.is_empty() {
             let numbers: Vec<String> = self.cut.iter().take(20).map(usize::to_string).collect();
-            let more = if self.cut.len() > 20 { " and others" } else { "" };
+            let more = if self.cut.len() > 20 {
+                " and others"
+            } else {
+                ""
+            };
             notes.push(format!(
                 "Shown in part: line {}{more}. At most {READ_LINE_CHARS} characters of a line are \
                  shown; give column (the first character shown) to see the rest.",
