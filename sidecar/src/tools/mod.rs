@@ -10,6 +10,7 @@ pub mod edit;
 mod exit_code;
 pub mod glob;
 pub mod grep;
+mod hits;
 mod large;
 mod nearby;
 pub mod read;
@@ -191,12 +192,8 @@ fn flag(input: &Value, field: &str) -> bool {
 
 /// The answer to the first aim. A call without one never comes here: its gate refused it.
 fn first_answer(task: &Task) -> Result<&PathAnswer, Box<Raw>> {
-    let missing = || {
-        Raw::failed(
-            "The path was not looked at; nothing was done.",
-            Effect::None,
-        )
-    };
+    let why = "The path was not looked at; nothing was done.";
+    let missing = || Box::new(Raw::failed(why, Effect::None));
     task.answers.first().ok_or_else(missing)
 }
 
