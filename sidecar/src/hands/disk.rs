@@ -39,7 +39,7 @@ pub fn is_temporary(name: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct DiskError {
-    /// What stands there instead of a file that could be loaded.
+    /// What stands there instead of a file that could be loaded; `Absent` only where nothing does.
     pub kind: Kind,
     /// For the model: what is wrong, without the path.
     pub text: String,
@@ -189,7 +189,11 @@ fn open_canonical(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
 pub fn open(place: &Place) -> Result<(File, u64), DiskError> {
     let path = Path::new(place.path());
     let fail = |error: Errno| DiskError {
-        kind: Kind::Absent,
+        kind: match error {
+            Errno::NOENT => Kind::Absent,
+            // What stands there cannot be told, so nothing is claimed of it.
+            _ => Kind::Special,
+        },
         text: reason(&error.into()),
     };
     // Opening a device can act on it already, hence a look without opening comes first.

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use toolgate_core::command::Task;
 use toolgate_core::document::{DocumentText, OpenDocument};
 use toolgate_core::edit::{LineHunk, Plan};
+use toolgate_core::event::Found;
 use toolgate_core::hunks;
 use toolgate_core::outcome::{Effect, Lines, Raw};
 use toolgate_core::text::FileText;
@@ -18,7 +19,7 @@ use toolgate_protocol::render::{Diff, Hunk, HunkState, Payload};
 use toolgate_protocol::requests::{DocumentEditParams, DocumentEditResult, LineEdit};
 
 use super::{head, open_document, window, Context, EditorHands, Save};
-use crate::hands::decode::{self, Content};
+use crate::hands;
 use crate::hands::disk::{self, CommitError, Durability};
 
 /// How often a change follows a document that moves.
@@ -103,7 +104,7 @@ fn on_disk(mut plan: Plan, durability: Durability) -> Result<Applied, Box<Raw>> 
         if file.version() != base.version() {
             return Err(changed(&plan));
         }
-        plan.base = Some(Arc::new(file));
+        plan.base = Some(file);
         plan.open = None;
     }
     let bytes = plan.bytes().map_err(|why| nothing(&why))?;
@@ -146,15 +147,11 @@ fn on_disk(mut plan: Plan, durability: Durability) -> Result<Applied, Box<Raw>> 
     })
 }
 
-fn load(plan: &Plan) -> Result<FileText, Box<Raw>> {
-    let fail = |why: &str| nothing(&format!("{}: {why}", plan.place));
-    let loaded = disk::load(&plan.place, super::read::MOST_LOADED);
-    let loaded = loaded.map_err(|error| fail(&error.text))?;
-    match decode::detect(&loaded.bytes) {
-        Content::Text(encoding) => {
-            FileText::decode(loaded.bytes, encoding).map_err(|why| fail(&why))
-        }
-        Content::Image(what) | Content::Binary(what) => Err(fail(what)),
+fn load(plan: &Plan) -> Result<Arc<FileText>, Box<Raw>> {
+    match hands::look(&plan.place) {
+        Found::Text { text, .. } => Ok(text),
+        Found::Absent => Err(changed(plan)),
+        Found::Unfit(why) => Err(nothing(&format!("{}: {why}", plan.place))),
     }
 }
 
