@@ -165,6 +165,12 @@ impl Bench {
     }
 }
 
+/// Runs one test of this program anew, in a process of its own.
+pub fn anew(program: &mut std::process::Command, test: &str) {
+    program.args(["--exact", test, "--nocapture", "--test-threads=1"]);
+    program.stdin(std::process::Stdio::null());
+}
+
 /// Everything the model reads of an outcome.
 pub fn told(raw: &Raw) -> String {
     match &raw.notice {

@@ -9,7 +9,7 @@ use toolgate_core::outcome::{Effect, Lines, Raw, Stage};
 use toolgate_core::place::{Aim, Place, Purpose};
 use toolgate_core::version::RawHash;
 
-use crate::bench::{says, told, Bench};
+use crate::bench::{anew, says, told, Bench};
 
 async fn edit(bench: &Bench, name: &str, old: &str, new: &str) -> Raw {
     let input = json!({ "file_path": name, "old_string": old, "new_string": new });
@@ -274,7 +274,20 @@ fn what_a_dead_sidecar_left_is_removed() {
 #[tokio::test]
 async fn read_only_files_and_folders_are_left_alone() {
     if is_root() {
-        // Rights do not hold for the superuser: an immutable mark would, but not everywhere.
+        // Rights do not hold for the superuser: the test runs as somebody else then.
+        let folder = tempfile::tempdir().unwrap();
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(folder.path(), open).unwrap();
+        let copy = folder.path().join("test");
+        std::fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+        let mut program = std::process::Command::new("setpriv");
+        program.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+        program.arg(&copy).current_dir("/");
+        anew(
+            &mut program,
+            "changing::read_only_files_and_folders_are_left_alone",
+        );
+        assert!(program.status().unwrap().success());
         return;
     }
     let bench = Bench::new();

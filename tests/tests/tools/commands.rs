@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{json, Value};
+use toolgate::hands::process;
 use toolgate::tools::{Limits, Name};
 use toolgate_core::outcome::{Effect, Raw, Stage};
 
-use crate::bench::{says, told, Bench};
+use crate::bench::{anew, says, told, Bench};
 
 async fn bash(bench: &Bench, command: &str) -> Raw {
     bench.run(Name::Bash, json!({ "command": command })).await
@@ -112,7 +113,6 @@ async fn nobody_waits_for_a_terminal() {
             "TERM=dumb",
         ],
     );
-    assert!(!told(&raw).contains("CARGO_PKG_NAME=") || std::env::var("CARGO_PKG_NAME").is_ok());
 }
 
 #[tokio::test]
@@ -233,6 +233,53 @@ async fn a_dropped_call_leaves_nobody() {
         let pid = number(&bench, name).unwrap();
         until("it is gone", || !alive(&pid)).await;
     }
+}
+
+/// Names the folder for the process that is to be killed.
+const VICTIM: &str = "TOOLGATE_TEST_VICTIM";
+
+/// A sidecar that is killed takes its commands with it, and those who left the group.
+#[tokio::test]
+async fn a_killed_sidecar_leaves_nobody() {
+    let mut bench = Bench::new();
+    if let Some(folder) = std::env::var_os(VICTIM) {
+        // This is the process that is killed below.
+        bench.cwd = folder.to_str().unwrap().to_owned();
+        let command = "echo $$ > near; setsid sleep 600 & echo $! > far; sleep 600; touch ended";
+        bash(&bench, command).await;
+        return;
+    }
+    let mut program = std::process::Command::new(std::env::current_exe().unwrap());
+    anew(&mut program, "commands::a_killed_sidecar_leaves_nobody");
+    let mut victim = program.env(VICTIM, &bench.cwd).spawn().unwrap();
+    until("it starts", || number(&bench, "far").is_some()).await;
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    for name in ["near", "far"] {
+        let pid = number(&bench, name).unwrap();
+        until("it is gone", || !alive(&pid)).await;
+    }
+    assert!(!bench.path("ended").exists());
+}
+
+/// What an orderly end of the sidecar does.
+#[tokio::test]
+async fn an_ending_sidecar_leaves_nobody() {
+    let bench = Bench::new();
+    if let Some(folder) = std::env::var_os(VICTIM) {
+        let mut bench = bench;
+        bench.cwd = folder.to_str().unwrap().to_owned();
+        bash(&bench, "trap '' TERM; setsid sleep 600 & echo $! > far").await;
+        process::end_all(Duration::from_millis(10));
+        let pid = number(&bench, "far").unwrap();
+        assert!(!alive(&pid));
+        return;
+    }
+    let mut program = std::process::Command::new(std::env::current_exe().unwrap());
+    anew(&mut program, "commands::an_ending_sidecar_leaves_nobody");
+    let status = program.env(VICTIM, &bench.cwd).status().unwrap();
+    assert!(status.success());
+    assert!(number(&bench, "far").is_some());
 }
 
 #[tokio::test]
