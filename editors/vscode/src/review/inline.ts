@@ -171,7 +171,7 @@ function threadLine(proposal: Proposal): number {
 
 function threadLabel({ hunk, index, of }: Proposal): string {
   return vscode.l10n.t(
-    "Proposed, hunk {0} of {1}: {2} lines go, {3} come",
+    "Proposed, hunk {0} of {1}: −{2} +{3} lines",
     index,
     of,
     hunk.oldLines.length,

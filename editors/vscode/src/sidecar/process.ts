@@ -6,19 +6,26 @@ import type { LogOutputChannel } from "vscode";
 /** Lines of standard error kept for the message about a death. */
 const LAST_LINES = 5;
 
+/** Milliseconds that a sidecar which closed its output has to end. */
+const EXIT_MS = 500;
+
 /** A running sidecar. */
 export class SidecarProcess {
   private readonly lines: string[] = [];
   private rest = "";
   private ended: string | undefined;
+  private readonly exit: Promise<void>;
 
   private constructor(
     readonly child: ChildProcess,
     private readonly log: LogOutputChannel,
   ) {
     child.stderr?.setEncoding("utf8").on("data", (text: string) => this.said(text));
-    child.on("exit", (code, signal) => {
-      this.ended = signal === null ? `exit code ${code}` : `signal ${signal}`;
+    this.exit = new Promise((resolve) => {
+      child.on("exit", (code, signal) => {
+        this.ended = signal === null ? `exit code ${code}.` : `signal ${signal}.`;
+        resolve();
+      });
     });
   }
 
@@ -38,10 +45,13 @@ export class SidecarProcess {
     });
   }
 
-  /** How it ended and what it said last, for the person. */
-  obituary(): string {
+  /** How it ended and what it said last, for the person. One that only closed its output is killed. */
+  async obituary(): Promise<string> {
+    const late = setTimeout(() => this.kill(), EXIT_MS);
+    await this.exit;
+    clearTimeout(late);
     const said = this.lines.length > 0 ? ` It said last: ${this.lines.join(" / ")}` : "";
-    return `${this.ended ?? "it closed its output"}.${said}`;
+    return `${this.ended ?? ""}${said}`;
   }
 
   /** Ends it, whatever it is doing. */

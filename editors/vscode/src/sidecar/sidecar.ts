@@ -213,11 +213,18 @@ export class Sidecar implements Wire, Disposable {
     if (client !== this.client || this.disposed) {
       return;
     }
-    const cause = why ?? this.process?.obituary() ?? "it could not be started.";
-    this.process?.kill();
+    const { process } = this;
     this.client = undefined;
     this.process = undefined;
     this.sent.clear();
+    void this.mourn(process, why);
+  }
+
+  private async mourn(process: SidecarProcess | undefined, why: string | undefined): Promise<void> {
+    const cause = (await process?.obituary()) ?? why ?? "it could not be started.";
+    if (this.disposed || this.client !== undefined) {
+      return;
+    }
     const wait = this.backoff.died(Date.now());
     this.log.error(`the sidecar ended: ${cause}`);
     if (wait === undefined) {

@@ -35,8 +35,15 @@ export class ItemList {
   private readonly items = new Map<string, Item>();
   private readonly drawn = new Map<string, Drawn>();
   private window = WINDOW;
+  /** The person reads the newest: what comes keeps the end in view. */
+  private following = true;
 
   constructor() {
+    this.element.addEventListener("scroll", () => {
+      this.following = this.atEnd();
+    });
+    // A prompt that opens makes the list smaller; the end must not slide out of view.
+    new ResizeObserver(() => this.follow()).observe(this.element);
     setInterval(() => this.tick(), 1000);
     this.reset([]);
   }
@@ -51,12 +58,12 @@ export class ItemList {
       this.items.set(item.id, item);
     }
     this.fill();
-    this.toEnd();
+    this.following = true;
+    this.follow();
   }
 
   /** Shows new and changed items. */
   update(items: Item[], dropped: string[], appends: { id: string; text: string }[]): void {
-    const follows = this.atEnd();
     for (const id of dropped) {
       this.items.delete(id);
       this.undraw(id);
@@ -75,9 +82,7 @@ export class ItemList {
     }
     this.trim();
     this.count();
-    if (follows) {
-      this.toEnd();
-    }
+    this.follow();
   }
 
   private atEnd(): boolean {
@@ -85,8 +90,10 @@ export class ItemList {
     return scrollHeight - scrollTop - clientHeight < FOLLOW_PX;
   }
 
-  private toEnd(): void {
-    this.element.scrollTop = this.element.scrollHeight;
+  private follow(): void {
+    if (this.following) {
+      this.element.scrollTop = this.element.scrollHeight;
+    }
   }
 
   private tick(): void {
