@@ -125,12 +125,7 @@ export class Screen {
 
   /** Opens a file of the workspace by the quick-open box. */
   async open(path) {
-    await this.page.keyboard.press("Control+P");
-    const input = this.page.locator(".quick-input-widget input").first();
-    await input.fill(path);
-    const name = path.split("/").at(-1);
-    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first().waitFor();
-    await this.page.keyboard.press("Enter");
+    await this.pick("Control+P", path, path.split("/").at(-1));
     await until(`${path} in the editor`, async () => {
       const document = await this.bench.document();
       return document !== null && decodeURIComponent(document.uri).endsWith(`/${path}`) ? true : undefined;
@@ -139,17 +134,38 @@ export class Screen {
 
   /** Runs a command by its title in the palette. */
   async command(title) {
-    await this.page.keyboard.press("F1");
-    const input = this.page.locator(".quick-input-widget input").first();
-    await input.waitFor();
-    await input.fill(`>${title}`);
-    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().waitFor();
-    await this.page.keyboard.press("Enter");
-    await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
+    await this.pick("F1", `>${title}`, title);
   }
 
-  /** Writes a picture of the screen. */
+  /** Opens a box by a chord, types into it and takes the row that shows the text. */
+  async pick(chord, typed, row) {
+    const box = this.page.locator(".quick-input-widget");
+    await until(`"${row}" in the box`, async () => {
+      try {
+        await this.page.keyboard.press(chord);
+        await box.locator("input").first().fill(typed, { timeout: 3_000 });
+        await box.locator(".monaco-list-row", { hasText: row }).first().waitFor({ timeout: 5_000 });
+        await this.page.keyboard.press("Enter");
+        await box.waitFor({ state: "hidden", timeout: 5_000 });
+        return true;
+      } catch {
+        // The box closes when something else takes the focus meanwhile: open it anew.
+        await this.page.keyboard.press("Escape");
+        return undefined;
+      }
+    });
+  }
+
+  /** Writes a picture of the screen, once two pictures in a row are the same: nothing moves in. */
   async shot(file) {
-    await this.page.screenshot({ path: file });
+    let before = await this.page.screenshot();
+    // A spinner never stands still: after some pictures the last one counts.
+    for (let i = 0; i < 8; i++) {
+      const now = await this.page.screenshot({ path: file });
+      if (now.equals(before)) {
+        return;
+      }
+      before = now;
+    }
   }
 }
