@@ -26,18 +26,42 @@
 //! Modules in reading order; a file imports only from modules above it (a test reads this list).
 
 // nouns
+pub mod version;
+pub mod place;
 pub mod definition;
+pub mod outcome;
+pub mod message;
+pub mod shown;
+pub mod text;
 pub mod document;
 pub mod fact;
-pub mod message;
-pub mod outcome;
-pub mod place;
-pub mod text;
-pub mod version;
 // rules
-pub mod edit;
+pub mod schema;
+pub mod catalog;
+pub mod permission;
+pub mod buffers;
+pub mod hunks;
+pub mod encode;
 pub mod ledger;
+pub mod near;
+pub mod edit;
+pub mod review;
+pub mod preview;
+pub mod pairing;
+// order
+pub mod schedule;
 // what crosses the border
-pub mod command;
-pub mod event;
 pub mod job;
+pub mod event;
+pub mod command;
+// whole
+pub mod desk;
+pub mod call;
+pub mod turn;
+pub mod session;
+mod admit;
+mod start;
+mod asks;
+mod settle;
+mod answer;
+pub mod resume;
