@@ -90,7 +90,7 @@ async function startModel(script) {
   return {
     url,
     requests: async () => {
-      const names = (await readdir(log)).filter((name) => name.startsWith("request-")).sort();
+      const names = (await readdir(log)).filter((name) => /^request-\d+\.json$/.test(name)).sort();
       return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(log, name), "utf8"))));
     },
     stop: async () => {

@@ -47,7 +47,7 @@ export const PANEL_STRINGS = {
   exit: "exit code {0}",
   more: "and {0} more",
   askRegion: "Permission",
-  askTitle: "{0} asks: {1}",
+  askTitle: "Asks: {0}",
   askQueue: "{0} more waiting behind this one",
   askWhy: "Why it asks: {0}",
   askRule: "Rule: {0} ({1})",

@@ -5,6 +5,7 @@ import type { Piece } from "../model/reveal.ts";
 import { fill } from "../model/strings.ts";
 import type { AskView, HunkView } from "../panel/messages.ts";
 import type { AskOption } from "../protocol.ts";
+import { named } from "./card.ts";
 import { button, el, post, t } from "./dom.ts";
 import { icon } from "./icons.ts";
 import { fileLink, hunkLines } from "./payloads.ts";
@@ -42,7 +43,7 @@ export class AskPanel {
     if (fresh) {
       this.readUntilEnd = false;
       this.message = "";
-      this.live.textContent = t("askTitle", view.tool, view.title);
+      this.live.textContent = t("askTitle", named(view.tool, view.title));
     }
     this.guardUntil = Date.now() + view.guardMs;
     this.element.hidden = false;
@@ -66,7 +67,7 @@ export class AskPanel {
     this.box.addEventListener("scroll", () => this.gate());
     this.box.append(...this.content(view));
     this.element.replaceChildren(
-      el("h2", {}, icon(view.callKind), t("askTitle", view.tool, view.title)),
+      el("h2", {}, icon(view.callKind), t("askTitle", named(view.tool, view.title))),
       ...facts(view),
       this.box,
       ...saying(view),
@@ -135,7 +136,10 @@ export class AskPanel {
       { class: allows ? "option allow" : "option", "data-key": option.option },
     );
     this.buttons.push({ element, allows });
-    const saves = rules.map((rule) => el("code", {}, fill(t("askSaves"), rule)));
+    // A label that names its rule says it already.
+    const saves = rules
+      .filter((rule) => !option.label.includes(rule))
+      .map((rule) => el("code", {}, fill(t("askSaves"), rule)));
     return el("div", { class: "option-row" }, element, ...saves);
   }
 

@@ -46,6 +46,11 @@ export function pageCame(contentRef: string, text: string, next: number | undefi
   take?.(text, next, total);
 }
 
+/** The title, with the tool's name before it where it does not say it itself. */
+export function named(tool: string, title: string): string {
+  return title.startsWith(tool) ? title : `${tool}: ${title}`;
+}
+
 /** One call. */
 export class Card {
   readonly element: HTMLDetailsElement;
@@ -60,7 +65,7 @@ export class Card {
       "summary",
       {},
       icon(item.callKind),
-      el("span", { class: "title" }, `${item.tool}: ${item.title}`),
+      el("span", { class: "title", title: item.tool }, named(item.tool, item.title)),
       this.state,
       this.time,
     );
