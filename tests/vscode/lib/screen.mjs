@@ -55,6 +55,11 @@ function markElement(text) {
   return { found: best !== undefined, exact: exact.length > 0 };
 }
 
+/** Runs in the page: keys go to a text editor. */
+function editorHasFocus() {
+  return document.activeElement?.closest(".part.editor .monaco-editor") != null;
+}
+
 /** What a person does with the workbench's screen. */
 export class Screen {
   constructor(bench) {
@@ -128,7 +133,8 @@ export class Screen {
     await this.pick("Control+P", path, path.split("/").at(-1));
     await until(`${path} in the editor`, async () => {
       const document = await this.bench.document();
-      return document !== null && decodeURIComponent(document.uri).endsWith(`/${path}`) ? true : undefined;
+      const there = document !== null && decodeURIComponent(document.uri).endsWith(`/${path}`);
+      return there && (await this.page.evaluate(editorHasFocus)) ? true : undefined;
     });
   }
 
