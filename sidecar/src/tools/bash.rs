@@ -12,7 +12,7 @@ use toolgate_core::command::Task;
 use toolgate_core::definition::{Access, CallKind, Definition, Effects, Face};
 use toolgate_core::outcome::{Effect, Raw};
 use toolgate_core::permission;
-use toolgate_core::place::{within, PathAnswer};
+use toolgate_core::place::{within, Aim, PathAnswer};
 
 use super::report::{Report, MOST_INLINE};
 use super::{flag, head, large, terminal, text, Context, Limits};
