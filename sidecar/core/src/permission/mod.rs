@@ -1,57 +1,31 @@
-//! stub
-use crate::definition::Effects;
-use crate::place::PathAnswer;
-use serde_json::Value;
-use toolgate_protocol::notices::Mode;
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    Allow,
-    Ask,
-    Deny,
-}
-#[derive(Clone, Debug)]
-pub struct Decision {
-    pub verdict: Verdict,
-    pub text: String,
-    pub rule: Option<String>,
-    pub source: Option<String>,
-    pub suggestions: Vec<String>,
-}
-#[derive(Clone, Copy, Debug)]
-pub enum HookOpinion {
-    Allow,
-    Ask,
-    Deny,
-}
-#[derive(Clone, Debug, Default)]
-pub struct RuleSet {}
-impl RuleSet {
-    pub fn add(&mut self, _rule: &str, _allow: bool, _source: &str) -> Result<(), String> {
-        Ok(())
-    }
-}
-pub struct Question<'a> {
-    pub tool: &'a str,
-    pub input: &'a Value,
-    pub effects: &'a Effects,
-    pub answers: &'a [PathAnswer],
-    pub command: Option<&'a str>,
-    pub cwd: &'a str,
-    pub home: &'a str,
-    pub roots: &'a [String],
-    pub mode: Mode,
-    pub hook: Option<HookOpinion>,
-    pub fold_case: bool,
-}
-pub fn decide(_q: &Question<'_>, _r: &RuleSet) -> Decision {
-    Decision {
-        verdict: Verdict::Ask,
-        text: String::new(),
-        rule: None,
-        source: None,
-        suggestions: vec![],
-    }
-}
-pub fn denied(_q: &Question<'_>, _r: &RuleSet) -> Option<Decision> {
-    None
-}
+//! Whether a call may run: one pure function over the call, the rules and the mode
+//! (spec: permissions.md).
+//!
+//! It must never look at the world (what stands at a path arrives as `PathAnswer`), never run or
+//! rewrite a command, and never answer `Allow` for what it did not understand (law 8).
+//!
+//! Modules in reading order; a file imports only from those above it.
+
+mod question;
+// reading what a call names
+mod names;
+mod paths;
+mod protected;
+mod shell_line;
+// what is known of programs
+mod looks_through;
+mod operands;
+mod programs;
+mod reach;
+// deciding
+mod decide;
+mod line_rules;
+mod proof;
+mod rule;
+mod rule_set;
+mod suggest;
+
+pub use decide::{decide, denied};
+pub use question::{Decision, HookOpinion, Question, RuleList, SourceKind, Verdict};
+pub use reach::{command_aims, read_only};
+pub use rule_set::RuleSet;
