@@ -19,7 +19,8 @@ use crate::shown::shown;
 ///
 /// 1. The input is valid, and `denied` was asked before: that is the caller's part.
 /// 2. A hook's deny ends it.
-/// 3. **Deny** rules of any source: one match denies, in every mode.
+/// 3. **Deny** rules of any source: one match denies, in every mode. Mode `plan` denies edits:
+///    here and not at 6, so that no ask rule softens it (law 7).
 /// 4. **Ask** rules, a hook's ask, and what could meet an ask or deny rule unseen: asks.
 /// 5. The floor, which no allow lifts: protected writes, critical removals.
 /// 6. Modes `plan` and `bypassPermissions`.
@@ -81,6 +82,7 @@ impl<'a> Case<'a> {
             return built_in(Verdict::Deny, "A hook denies it.");
         }
         self.by_rules(List::Deny)
+            .or_else(|| self.planned())
             .or_else(|| self.asked())
             .or_else(|| self.floor())
             .or_else(|| self.by_mode())
@@ -126,6 +128,15 @@ impl<'a> Case<'a> {
         let mut touches = self.proof.answered();
         touches.extend(reaches.flat_map(|reach| self.proof.touches(reach)));
         touches
+    }
+
+    /// Step 3, the mode's part.
+    fn planned(&self) -> Option<Decision> {
+        let question = self.proof.question;
+        let changes = || self.proof.answered().iter().any(|touch| touch.change);
+        let edits = EDITORS.contains(&question.tool) || (self.view.is_none() && changes());
+        (question.mode == Mode::Plan && edits)
+            .then(|| built_in(Verdict::Deny, "Nothing is changed in plan mode."))
     }
 
     /// Step 4.
@@ -232,11 +243,6 @@ impl<'a> Case<'a> {
             Mode::Default | Mode::AcceptEdits | Mode::DontAsk => None,
             Mode::BypassPermissions => Some(built_in(Verdict::Allow, "The mode asks nothing.")),
             Mode::Plan => {
-                let edits = EDITORS.contains(&question.tool)
-                    || (self.view.is_none() && self.proof.answered().iter().any(|t| t.change));
-                if edits {
-                    return Some(built_in(Verdict::Deny, "Nothing is changed in plan mode."));
-                }
                 if let Some(decision) = self.proven() {
                     return Some(decision);
                 }

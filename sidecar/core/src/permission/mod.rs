@@ -6,24 +6,34 @@
 //!
 //! Modules in reading order; a file imports only from those above it.
 
+// A blank line between two modules keeps their order from being sorted.
 mod question;
+
 // reading what a call names
 mod names;
 mod paths;
 mod protected;
 mod shell_line;
+
 // what is known of programs
 mod looks_through;
-mod operands;
 mod programs;
+
+mod operands;
+
 mod reach;
+
 // deciding
-mod decide;
-mod line_rules;
-mod proof;
 mod rule;
 mod rule_set;
+
+mod line_rules;
+
 mod suggest;
+
+mod proof;
+
+mod decide;
 
 pub use decide::{decide, denied};
 pub use question::{Decision, HookOpinion, Question, RuleList, SourceKind, Verdict};
