@@ -343,7 +343,7 @@ impl Checks {
             _ => touch.unknown = true,
         }
         let has = |list: &[String], rule: &str| list.iter().any(|text| text == rule);
-        let secret = path == "/w/secret" || command.ends_with(" secret");
+        let secret = path == "/w/secret" || command == "cat secret";
         let denied = (secret && has(&self.list.deny, "Read(/secret)"))
             || (command.starts_with("rm ") && has(&self.list.deny, "Bash(rm *)"));
         // A Read rule speaks of what reads, and of what a known reader's line names.
