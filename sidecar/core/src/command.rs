@@ -74,7 +74,12 @@ pub enum Command {
         source: StopSource,
     },
     /// Ask the person; answered by `Event::Answer`, `AskExpired` or `NobodyToAsk`.
-    Ask(AskOpened),
+    Ask {
+        /// The prompt; its content is filled from the plan by the runner.
+        opened: Box<AskOpened>,
+        /// The change that is asked about: shown as it will be written.
+        plan: Option<Arc<Plan>>,
+    },
     /// The prompt is over.
     CloseAsk(AskClosed),
     /// An answer was not taken; the one who sent it is told why.

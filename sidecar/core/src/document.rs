@@ -15,7 +15,7 @@ pub struct OpenDocument {
 /// What the desk knows of open documents at the moment of a grant.
 #[derive(Clone, Debug, Default)]
 pub struct Documents {
-    /// Open documents among the call's places: canonical path, document, text.
+    /// All open documents: canonical path, document, text.
     pub open: Vec<DocumentText>,
     /// Paths of all documents with unsaved changes.
     pub unsaved: Vec<String>,

@@ -324,6 +324,7 @@ mod tests {
             "a\nX\nY\nc\n",
             b"a\nX\r\nY\r\nc\n",
         );
+        check(b"a\nb\r\nc\n", Encoding::Utf8, "A\nB\nC\n", b"A\nB\r\nC\n");
         check(
             b"a\r\nb\n",
             Encoding::Utf8,

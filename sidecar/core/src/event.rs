@@ -103,7 +103,7 @@ pub enum Event {
         /// The call.
         call: CallId,
         /// What it hands back.
-        raw: Raw,
+        raw: Box<Raw>,
         /// Milliseconds that it ran.
         ms: u32,
     },

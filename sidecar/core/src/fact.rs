@@ -4,9 +4,13 @@
 //! A fact is written as one line of JSON. It never holds keystrokes, stream deltas, progress or
 //! file bytes. New kinds may come; a reader keeps what it does not know and goes on.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use toolgate_protocol::ids::{CallId, SessionId, TurnId};
 use toolgate_protocol::notices::{CallStatus, Mode, StopReason, Usage};
+
+use crate::message::Part;
 
 /// Version of the facts' form.
 pub const VERSION: u32 = 1;
@@ -27,9 +31,9 @@ pub enum Fact {
     /// The tool set and system prompt, as sent from now on, to the byte.
     Frame {
         /// The `tools` array.
-        tools: String,
+        tools: Part,
         /// The `system` array.
-        system: String,
+        system: Part,
     },
     /// A turn began.
     TurnStarted {
@@ -43,11 +47,19 @@ pub enum Fact {
         /// The blocks, in order; a result is named, not repeated.
         blocks: Vec<UserBlock>,
     },
-    /// The model's message entered history.
-    Assistant {
-        /// The blocks, in order.
-        blocks: Vec<ModelBlock>,
+    /// A block of the model's answer is complete.
+    Block {
+        /// It.
+        block: ModelBlock,
     },
+    /// The answer is over: the blocks since the last such mark enter history.
+    AnswerEnd {
+        /// False when the stream broke or was stopped before its end.
+        whole: bool,
+    },
+    /// The answer broke before anything started: its blocks are forgotten, the request is sent
+    /// again.
+    AnswerDropped,
     /// A decision about a call.
     Decision {
         /// The call.
@@ -74,12 +86,12 @@ pub enum Fact {
         /// The call.
         call: CallId,
         /// The model's view: one `tool_result` block, to the byte.
-        block: String,
+        block: Part,
         /// How it ended.
         status: CallStatus,
         /// The structured output.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        structured: Option<serde_json::Value>,
+        structured: Option<Arc<serde_json::Value>>,
         /// Milliseconds that it ran.
         ms: u32,
     },
@@ -149,7 +161,7 @@ pub enum UserBlock {
     /// The block of this call's `Ended`.
     Result(CallId),
     /// A serialised block.
-    Json(String),
+    Json(Part),
 }
 
 /// One block of the model's message.
@@ -157,7 +169,7 @@ pub enum UserBlock {
 #[serde(rename_all = "snake_case")]
 pub enum ModelBlock {
     /// A serialised block.
-    Json(String),
+    Json(Part),
     /// A call.
     Call {
         /// Our id.
@@ -167,7 +179,7 @@ pub enum ModelBlock {
         /// The tool's name as written.
         name: String,
         /// The input as received.
-        input: String,
+        input: Part,
     },
 }
 

@@ -33,6 +33,9 @@ impl LineHunk {
     }
 }
 
+/// Lines of both texts together up to which the more readable and less bounded algorithm is taken.
+const HISTOGRAM_LINES: usize = 4_000;
+
 /// Ranges of lines, in two texts, that differ; everything between them is equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Changed {
@@ -54,7 +57,13 @@ fn bare(line: &str) -> &str {
 /// The lines that differ between two texts. A last line with and without ending differ.
 pub(crate) fn changed(before: &str, after: &str) -> Vec<Changed> {
     let input = InternedInput::new(before, after);
-    let mut diff = LineDiff::compute(Algorithm::Histogram, &input);
+    // Histogram reads better and takes 24 s for 50,000 scattered changes, Myers 60 ms.
+    let algorithm = if input.before.len() + input.after.len() > HISTOGRAM_LINES {
+        Algorithm::Myers
+    } else {
+        Algorithm::Histogram
+    };
+    let mut diff = LineDiff::compute(algorithm, &input);
     diff.postprocess_lines(&input);
     let wide = |range: std::ops::Range<u32>| range.start as usize..range.end as usize;
     diff.hunks()
@@ -401,7 +410,22 @@ mod tests {
         );
     }
 
-    pub(crate) fn texts() -> impl Strategy<Value = String> {
+    #[test]
+    fn scattered_changes_of_a_long_text_are_found() {
+        let text = |every: usize| -> String {
+            let line = |n: usize| match n % every {
+                0 => format!("changed {n}\n"),
+                _ => format!("line {n}\n"),
+            };
+            (1..=60_000).map(line).collect()
+        };
+        let (base, after) = (text(60_001), text(3));
+        let hunks = diff("h", &base, &after);
+        assert_eq!(hunks.len(), 20_000);
+        assert_eq!(apply(&base, &hunks), after);
+    }
+
+    fn texts() -> impl Strategy<Value = String> {
         let line = prop_oneof![Just("a"), Just("b"), Just(""), Just("}"), Just("\tc é")];
         (proptest::collection::vec(line, 0..12), any::<bool>()).prop_map(|(lines, newline)| {
             let mut text = lines.join("\n");

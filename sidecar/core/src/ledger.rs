@@ -414,6 +414,7 @@ fn stale(place: &Place, seen: &Seen, text: &FileText, policy: ReadPolicy) -> Adm
         lines: tidy(lines, total),
         total_lines: total,
         one_read_shows_all: one_read_shows_all(text),
+        text: Some(text.shared_text()),
     };
     Admission::Stale {
         text: format!(
@@ -467,6 +468,7 @@ mod tests {
                 lines: spans(&[*range]),
                 total_lines: u32::try_from(file.line_count()).unwrap(),
                 one_read_shows_all: one_read_shows_all(&file),
+                text: None,
             };
             ledger.show(&shown, Some(file.shared_text()));
         }
@@ -639,6 +641,7 @@ mod tests {
                 lines: spans(&[(1, 1)]),
                 total_lines: 1,
                 one_read_shows_all: true,
+                text: None,
             },
             None,
         );
@@ -716,6 +719,7 @@ mod tests {
                 lines: odd,
                 total_lines: 2,
                 one_read_shows_all: true,
+                text: None,
             },
             None,
         );
@@ -751,7 +755,7 @@ mod tests {
                         known.extend((from..to).map(|line| file.line(line).to_owned()));
                         let lines = vec![Lines { first: number(from + 1), last: number(to) }];
                         ledger.show(&Shown { place: place(), version: file.version(), lines,
-                            total_lines: number(file.line_count()), one_read_shows_all: true },
+                            total_lines: number(file.line_count()), one_read_shows_all: true, text: None },
                             Some(file.shared_text()));
                     }
                     // Toolgate writes one line.

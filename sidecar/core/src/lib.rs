@@ -26,29 +26,42 @@
 //! Modules in reading order; a file imports only from modules above it (a test reads this list).
 
 // nouns
+pub mod version;
+pub mod place;
 pub mod definition;
+pub mod outcome;
+pub mod message;
+pub mod shown;
+pub mod text;
 pub mod document;
 pub mod fact;
-pub mod message;
-pub mod outcome;
-pub mod place;
-pub mod text;
-pub mod version;
-// rules, changes of files: a comment between two modules keeps rustfmt from sorting them
+// rules
+pub mod schema;
+pub mod catalog;
+pub mod permission;
+pub mod buffers;
 pub mod hunks;
-// hunks to bytes and back
 pub mod encode;
-// who saw what
 pub mod ledger;
-// what stands where the text was not found
 pub mod near;
-// from a change to a plan
 pub mod edit;
-// what becomes of a plan under a person's hands
 pub mod review;
-// what is shown of a text that is too long
 pub mod preview;
+pub mod pairing;
+// order
+pub mod schedule;
 // what crosses the border
-pub mod command;
-pub mod event;
 pub mod job;
+pub mod event;
+pub mod command;
+// whole
+pub mod desk;
+pub mod call;
+pub mod turn;
+pub mod session;
+mod admit;
+mod start;
+mod asks;
+mod settle;
+mod answer;
+pub mod resume;

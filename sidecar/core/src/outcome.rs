@@ -76,6 +76,9 @@ pub struct Shown {
     pub total_lines: u32,
     /// True when one Read shows all of it (at most 2,000 lines, none cut, within its limit).
     pub one_read_shows_all: bool,
+    /// The whole text, for the diff that a later change is told with; none when it is too large
+    /// to keep.
+    pub text: Option<Arc<str>>,
 }
 
 /// What an executor hands back.
@@ -165,6 +168,10 @@ pub struct Outcome {
     pub raw: Arc<Raw>,
     /// The model's view: one `tool_result` block, serialised once.
     pub block: Arc<str>,
+    /// blake3 of the text: two failures with the same are the same failure.
+    pub text_digest: String,
+    /// The structured output.
+    pub structured: Option<Arc<Value>>,
     /// What the editor draws.
     pub payload: Payload,
     /// How it ended, for the editor.

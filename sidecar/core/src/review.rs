@@ -136,8 +136,13 @@ impl Map {
         let start = self.line(hunk.old_start)?;
         let last = self.line(hunk.old_end() - 1)?;
         // Nothing between first and last was touched exactly when no change lies there.
-        let inside = |c: &Changed| c.before.start < hunk.old_end() && c.before.end > hunk.old_start;
-        let quiet = !self.changes.iter().any(inside);
+        let next = self
+            .changes
+            .partition_point(|c| c.before.end <= hunk.old_start);
+        let quiet = self
+            .changes
+            .get(next)
+            .is_none_or(|c| c.before.start >= hunk.old_end());
         (quiet && last + 1 - start == hunk.old_lines.len()).then_some(start)
     }
 

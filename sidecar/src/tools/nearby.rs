@@ -82,7 +82,10 @@ fn similar(name: &str, entries: &[Entry]) -> Vec<String> {
         })
         .collect();
     found.sort_unstable();
-    let names = found.into_iter().take(OFFERED);
+    // Beside a name that is nearly it, those that are far are noise.
+    let nearest = found.first().map_or(0, |(far, _)| *far);
+    let names = found.into_iter().take_while(|(far, _)| *far <= nearest + 2);
+    let names = names.take(OFFERED);
     names.map(|(_, name)| spelt(name)).collect()
 }
 

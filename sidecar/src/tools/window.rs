@@ -169,6 +169,9 @@ fn from_column(line: &str, column: usize) -> &str {
     }
 }
 
+/// Texts up to this size, in bytes, are kept beside what the model saw of them.
+const KEPT: usize = 4 * 1024 * 1024;
+
 /// What the model saw of a text, or Toolgate wrote of it.
 pub(super) fn shown(place: &Place, text: &FileText, lines: Vec<Lines>) -> Shown {
     Shown {
@@ -177,6 +180,8 @@ pub(super) fn shown(place: &Place, text: &FileText, lines: Vec<Lines>) -> Shown 
         lines,
         total_lines: u32::try_from(text.line_count()).unwrap_or(u32::MAX),
         one_read_shows_all: one_read_shows_all(text),
+        // Kept for the diff that a later change is told with; a huge text is not worth its memory.
+        text: (text.text().len() <= KEPT).then(|| text.shared_text()),
     }
 }
 
