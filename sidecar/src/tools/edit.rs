@@ -73,22 +73,6 @@ impl Face for Edit {
                     },
                 },
                 "required": ["file_path"],
-                "oneOf": [
-                    {
-                        "required": ["old_string", "new_string"],
-                        "not": { "required": ["edits"] },
-                    },
-                    {
-                        "required": ["edits"],
-                        "not": {
-                            "anyOf": [
-                                { "required": ["old_string"] },
-                                { "required": ["new_string"] },
-                                { "required": ["replace_all"] },
-                            ],
-                        },
-                    },
-                ],
                 "additionalProperties": false,
             }),
         }
@@ -120,6 +104,20 @@ impl Face for Edit {
 
     fn change(&self, input: &Value) -> Option<Change> {
         Some(Change::Replace(replacements(input)))
+    }
+
+    /// One form or the other: providers take no `oneOf` at the top of a schema.
+    fn check(&self, input: &Value, _answers: &[PathAnswer]) -> Result<(), String> {
+        let has = |field: &str| input.get(field).is_some();
+        let one = has("old_string") || has("new_string") || has("replace_all");
+        let wrong = match (has("edits"), has("old_string") && has("new_string")) {
+            (true, _) if one => "both `edits` and a single replacement were given",
+            (true, _) | (false, true) => return Ok(()),
+            (false, false) => "`old_string` and `new_string` (or `edits`) are missing",
+        };
+        Err(format!(
+            "{wrong}. Nothing was changed; give either old_string and new_string, or edits."
+        ))
     }
 }
 

@@ -14,4 +14,5 @@ pub mod rule;
 pub mod shell_line;
 
 pub use decide::{decide, denied, keeps_back, Decision, HookOpinion, Question, Verdict};
+pub use programs::{aims as command_aims, read_only};
 pub use rule::{RuleList, RuleSet, SourceKind};
