@@ -72,7 +72,10 @@ fn the_core_has_no_way_around_its_fences() {
             }
         }
     }
-    none("the core lifts a fence or uses a type without order", &found);
+    none(
+        "the core lifts a fence or uses a type without order",
+        &found,
+    );
 }
 
 #[test]
@@ -106,14 +109,16 @@ fn unsafe_code_is_in_its_one_module_with_its_proof() {
         }
         let blocks = here.matches("unsafe {").count();
         if blocks > text.matches("SAFETY:").count() {
-            found.push(format!("{path}: {blocks} unsafe blocks, not each with a proof"));
+            found.push(format!(
+                "{path}: {blocks} unsafe blocks, not each with a proof"
+            ));
         }
     }
     none("unsafe code outside its module or without proof", &found);
 }
 
 #[test]
-fn only_the_editor_door_knows_tower_lsp() {
+fn only_the_editor_door_knows_the_server_library() {
     let mut found = Vec::new();
     for path in tracked().iter().filter(|path| path.ends_with(".rs")) {
         let door = path.starts_with("sidecar/src/doors/editor/");
@@ -121,7 +126,10 @@ fn only_the_editor_door_knows_tower_lsp() {
             found.push(path.clone());
         }
     }
-    for path in tracked().iter().filter(|path| path.ends_with("/Cargo.toml")) {
+    for path in tracked()
+        .iter()
+        .filter(|path| path.ends_with("/Cargo.toml"))
+    {
         let depends = dependencies(path).iter().any(|name| name == "tower-lsp");
         if depends && path != "sidecar/Cargo.toml" {
             found.push(path.clone());

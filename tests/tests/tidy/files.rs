@@ -57,7 +57,11 @@ fn sources() -> Vec<(String, String)> {
         let text = std::fs::read_to_string(root().join(&path)).ok()?;
         Some((path, text))
     };
-    tracked().into_iter().filter(wanted).filter_map(text).collect()
+    tracked()
+        .into_iter()
+        .filter(wanted)
+        .filter_map(text)
+        .collect()
 }
 
 #[test]
@@ -72,7 +76,10 @@ fn files_are_short() {
             found.push(format!("{path}: {lines}"));
         }
     }
-    none("files of more than 500 lines, their tests not counted", &found);
+    none(
+        "files of more than 500 lines, their tests not counted",
+        &found,
+    );
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //!
 //! It must never check how a thing is said, only that it is said and that nothing else is.
 
-use toolgate::settings::table;
 use toml::Table;
+use toolgate::settings::table;
 
 use crate::source::{none, read};
 
@@ -80,9 +80,17 @@ fn the_readme_lists_every_flag_of_run() {
         .filter_map(|rest| rest.split([' ', '`', ',']).next())
         .map(str::to_owned)
         .collect();
-    let silent: Vec<String> = flags.iter().filter(|f| !told.contains(f)).cloned().collect();
+    let silent: Vec<String> = flags
+        .iter()
+        .filter(|f| !told.contains(f))
+        .cloned()
+        .collect();
     none("flags that README.md does not list", &silent);
-    let stale: Vec<String> = told.iter().filter(|f| !flags.contains(f)).cloned().collect();
+    let stale: Vec<String> = told
+        .iter()
+        .filter(|f| !flags.contains(f))
+        .cloned()
+        .collect();
     none("flags that README.md lists and nobody knows", &stale);
 }
 
@@ -93,7 +101,10 @@ fn the_readme_lists_every_exit_code() {
     let codes = between(&headless, "pub mod exit {", "\n}");
     let mut silent = Vec::new();
     for line in codes.lines().filter(|line| line.contains("pub const")) {
-        let code = line.split("= ").nth(1).and_then(|rest| rest.strip_suffix(';'));
+        let code = line
+            .split("= ")
+            .nth(1)
+            .and_then(|rest| rest.strip_suffix(';'));
         let code = code.expect("a code");
         if !readme.contains(&format!("\n| {code} | ")) {
             silent.push(line.trim().to_owned());

@@ -124,7 +124,8 @@ fn quoted(text: &[char], at: usize, mark: char) -> usize {
 
 #[test]
 fn source_is_read_right() {
-    let text = "a // crate::x\nb \"crate::\\\"y\" 'c' '\\'' r#\"crate::\"z\"# fn f<'a>() /* crate::q */";
+    let text =
+        "a // crate::x\nb \"crate::\\\"y\" 'c' '\\'' r#\"crate::\"z\"# fn f<'a>() /* crate::q */";
     let left = code(text);
     assert!(!left.contains("crate"), "{left}");
     assert!(left.contains("fn f<'a>()"), "{left}");
