@@ -1,0 +1,354 @@
+--- The float that shows a question: what would run, why it asks, what may be answered.
+---
+--- For: drawing one question; the queue and the answers are `asks.lua`.
+--- Must never: take the focus unasked, show text of a model unescaped, or answer.
+
+local config = require("toolgate.config")
+local escape = require("toolgate.escape")
+local payload = require("toolgate.payload")
+
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace("toolgate.float")
+
+---@class toolgate.Float
+---@field private act fun(action: string)
+---@field private ask? toolgate.OpenAsk
+---@field private buf? integer
+---@field private win? integer
+---@field private shown_at? integer When the present question became visible, in nanoseconds.
+---@field private end_seen boolean
+---@field private waiting integer
+local Float = {}
+Float.__index = Float
+
+---@param act fun(action: string) What a key means.
+---@return toolgate.Float
+function M.new(act)
+  local self = setmetatable({ act = act, end_seen = false, waiting = 0 }, Float)
+  local group = vim.api.nvim_create_augroup("toolgate.float", { clear = false })
+  vim.api.nvim_create_autocmd({ "TabEnter", "VimResized" }, {
+    group = group,
+    desc = "Toolgate: keep an open question on the screen",
+    callback = function()
+      local ask = self.ask
+      if ask and self:is_open() then
+        self:close_window()
+        self.ask = nil
+        self:show(ask, self.waiting)
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd("WinScrolled", {
+    group = group,
+    desc = "Toolgate: the end of a question was seen",
+    callback = function()
+      self:look()
+    end,
+  })
+  return self
+end
+
+---@param out string[]
+---@param text string
+local function add(out, text)
+  vim.list_extend(out, escape.strict(text, config.get().permission.scripts))
+end
+
+---@param traits toolgate.Traits
+---@return string
+local function about_traits(traits)
+  local words = { traits.readOnly and "changes nothing" or "may change things" }
+  if traits.destructive then
+    words[#words + 1] = "hard to undo"
+  end
+  if traits.openWorld then
+    words[#words + 1] = "reaches beyond this machine"
+  end
+  return table.concat(words, ", ")
+end
+
+---@param out string[]
+---@param why toolgate.Why
+local function add_why(out, why)
+  add(out, "Why: " .. why.text)
+  if why.rule then
+    add(out, ("Rule: %s (from %s)"):format(why.rule, why.source or "unknown"))
+  end
+end
+
+---@param out string[]
+---@param ask toolgate.OpenAsk
+local function add_options(out, ask)
+  local keys = config.get().permission.keys
+  out[#out + 1] = ""
+  for _, option in ipairs(ask.options) do
+    add(out, ("[%s] %s"):format(keys[option.option] or "-", option.label))
+    for _, rule in ipairs(option.rules or {}) do
+      add(out, "      rule: " .. rule)
+    end
+  end
+  out[#out + 1] = ("[%s] refuse with a word to the model"):format(keys.message or "-")
+  out[#out + 1] = ""
+end
+
+---@param out string[]
+---@param ask toolgate.OpenAsk
+local function add_content(out, ask)
+  local content = ask.opened.ask.content
+  local shown_in_file = ask.review and ask.review:visible() and not ask.pages
+  if shown_in_file then
+    local name = vim.fn.fnamemodify(ask.review.diff.path, ":t")
+    add(out, ("The change is shown in %s (%d hunks): :Toolgate next, accept, reject"):format(name, #ask.review.placed))
+    return
+  end
+  out[#out + 1] = ask.review and "The whole change:" or "The whole of it:"
+  if ask.pages then
+    add(out, ask.pages.text)
+    if ask.pages.problem then
+      add(out, "(the rest cannot be read: " .. ask.pages.problem .. ")")
+    elseif not ask.pages.complete then
+      out[#out + 1] = "(reading on)"
+    end
+  else
+    add(out, payload.plain(content.payload))
+  end
+end
+
+--- The lines of a question.
+---@param ask toolgate.OpenAsk
+---@param waiting integer How many questions there are.
+---@return string[] lines
+---@return integer content_row Where what would run begins, counted from 0.
+function M.text(ask, waiting)
+  local out, question = {}, ask.opened.ask
+  if waiting > 1 then
+    out[#out + 1] = ("(1 of %d)"):format(waiting)
+  end
+  if question.kind == "permission" then
+    add(out, ("%s: %s"):format(question.tool, question.title))
+    out[#out + 1] = about_traits(question.traits)
+    add_why(out, question.why)
+    add_options(out, ask)
+    local row = #out
+    add_content(out, ask)
+    if question.modelDescription then
+      out[#out + 1] = ""
+      add(out, "The model says about it (not checked): " .. question.modelDescription)
+    end
+    return out, row
+  elseif question.kind == "repetition" then
+    add(out, question.text)
+  else
+    add(out, "Trust this folder? " .. question.folder)
+    for _, want in ipairs(question.wants) do
+      add(out, "- " .. want)
+    end
+  end
+  add_options(out, ask)
+  return out, #out
+end
+
+---@private
+---@return boolean
+function Float:is_open()
+  return self.win ~= nil and vim.api.nvim_win_is_valid(self.win)
+end
+
+---@private
+function Float:make_buffer()
+  self.buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[self.buf].bufhidden = "wipe"
+  vim.bo[self.buf].filetype = "toolgate-ask"
+  local function map(key, about, run)
+    vim.keymap.set("n", key, run, { buffer = self.buf, nowait = true, desc = "Toolgate: " .. about })
+  end
+  for action, key in pairs(config.get().permission.keys) do
+    map(key, action, function()
+      self.act(action)
+    end)
+  end
+  map("q", "leave the question open", function()
+    vim.cmd("wincmd p")
+  end)
+end
+
+---@private
+---@param lines string[]
+---@return table
+function Float:placement(lines)
+  local width = math.max(30, math.min(config.get().panel.width, vim.o.columns - 4))
+  local height = 0
+  for _, line in ipairs(lines) do
+    height = height + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / width))
+  end
+  return {
+    relative = "editor",
+    anchor = "NE",
+    row = 1,
+    col = vim.o.columns,
+    width = width,
+    height = math.max(1, math.min(height, math.floor(vim.o.lines * 0.6))),
+  }
+end
+
+---@private
+---@param lines string[]
+---@param content_row integer
+function Float:paint(lines, content_row)
+  vim.bo[self.buf].modifiable = true
+  vim.api.nvim_buf_set_lines(self.buf, 0, -1, false, lines)
+  vim.bo[self.buf].modifiable = false
+  vim.api.nvim_buf_clear_namespace(self.buf, namespace, 0, -1)
+  for row, line in ipairs(lines) do
+    local key = row <= content_row and line:match("^%[.-%]")
+    if key then
+      vim.api.nvim_buf_set_extmark(self.buf, namespace, row - 1, 0, { end_col = #key, hl_group = "ToolgateAskKey" })
+    elseif row > content_row + 1 then
+      vim.api.nvim_buf_set_extmark(self.buf, namespace, row - 1, 0, {
+        end_col = #line,
+        hl_group = "ToolgateAskContent",
+      })
+    end
+  end
+end
+
+---@private
+function Float:footer()
+  if not self:is_open() then
+    return
+  end
+  local text = " keys sleep for a moment "
+  if self:past_guard() then
+    text = self.end_seen and " keys work here: :Toolgate permission " or " scroll to the end, then allow "
+  end
+  vim.api.nvim_win_set_config(self.win, { footer = text, footer_pos = "right" })
+end
+
+---@private
+---@param lines string[]
+function Float:open_window(lines)
+  local options = self:placement(lines)
+  options.style = "minimal"
+  options.border = "rounded"
+  options.title = { { " Toolgate asks ", "ToolgateAskTitle" } }
+  options.footer = " keys sleep for a moment "
+  options.footer_pos = "right"
+  options.noautocmd = true
+  options.zindex = 60
+  self.win = vim.api.nvim_open_win(self.buf, false, options)
+  vim.wo[self.win].wrap = true
+  vim.wo[self.win].smoothscroll = true
+end
+
+--- Shows a question. The same one again is only drawn again.
+---@param ask toolgate.OpenAsk
+---@param waiting integer
+function Float:show(ask, waiting)
+  local again = self.ask == ask and self:is_open()
+  self.ask, self.waiting = ask, waiting
+  local lines, content_row = M.text(ask, waiting)
+  if again then
+    self:refresh()
+    return
+  end
+  self:close_window()
+  self.end_seen = false
+  self:make_buffer()
+  self:paint(lines, content_row)
+  self:open_window(lines)
+  vim.cmd("redraw")
+  -- Visible from here on, not before.
+  self.shown_at = vim.uv.hrtime()
+  local shown_at = self.shown_at
+  vim.defer_fn(function()
+    if self.shown_at == shown_at then
+      self:look()
+      self:footer()
+    end
+  end, config.get().permission.guard_ms)
+end
+
+--- Draws the present question again: more of it was read, or its file came into view.
+function Float:refresh()
+  if not self.ask or not self:is_open() then
+    return
+  end
+  local lines, content_row = M.text(self.ask, self.waiting)
+  self:paint(lines, content_row)
+  vim.api.nvim_win_set_config(self.win, self:placement(lines))
+  self.end_seen = false
+  self:look()
+  self:footer()
+end
+
+--- Notes whether the end of the question is in view.
+---@private
+function Float:look()
+  if self.end_seen or not self:is_open() then
+    return
+  end
+  local view = vim.api.nvim_win_call(self.win, vim.fn.winsaveview)
+  local width, height = vim.api.nvim_win_get_width(self.win), vim.api.nvim_win_get_height(self.win)
+  local below = vim.api.nvim_win_text_height(self.win, { start_row = view.topline - 1 }).all
+  if below - math.floor((view.skipcol or 0) / width) <= height then
+    self.end_seen = true
+    self:footer()
+  end
+end
+
+---@private
+---@return boolean
+function Float:past_guard()
+  local guard = config.get().permission.guard_ms * 1000000
+  return self.shown_at ~= nil and vim.uv.hrtime() - self.shown_at >= guard
+end
+
+--- True when keys count for this question: it was in sight for long enough.
+---@param ask toolgate.OpenAsk
+---@return boolean
+function Float:live(ask)
+  if config.get().permission.ui == "select" then
+    return true
+  end
+  if self.ask ~= ask or not self:is_open() then
+    -- It was closed, which is no answer: it is shown again and the time begins anew.
+    self:show(ask, self.waiting)
+    return false
+  end
+  return self:past_guard()
+end
+
+--- True when all of this question was in view.
+---@param ask toolgate.OpenAsk
+---@return boolean
+function Float:seen(ask)
+  if self.ask ~= ask then
+    return false
+  end
+  self:look()
+  return self.end_seen
+end
+
+--- Goes into the float.
+function Float:focus()
+  if self:is_open() then
+    vim.api.nvim_set_current_win(self.win)
+  end
+end
+
+---@private
+function Float:close_window()
+  if self:is_open() then
+    vim.api.nvim_win_close(self.win, true)
+  end
+  self.win, self.buf = nil, nil
+end
+
+--- Takes the view away.
+function Float:close()
+  self:close_window()
+  self.ask, self.shown_at = nil, nil
+end
+
+return M
