@@ -174,7 +174,10 @@ function Asks:show()
     self.float:close()
     return
   end
-  local waiting = #self.list
+  local waiting = 0
+  for _, each in ipairs(self.list) do
+    waiting = waiting + (each.sent and 0 or 1)
+  end
   if config.get().permission.ui == "select" then
     self:select(ask)
   else
@@ -284,7 +287,28 @@ function Asks:act(action, message)
     vim.notify("toolgate: this question does not offer " .. action, vim.log.levels.INFO)
     return
   end
-  self:answer(ask, action, message)
+  self:answer(ask, self:with_rest(ask, action), message)
+end
+
+--- When some hunks were decided by hand, allow and deny speak of the others.
+---@private
+---@param ask toolgate.OpenAsk
+---@param action toolgate.OptionKind
+---@return toolgate.OptionKind
+function Asks:with_rest(ask, action)
+  local review_of = ask.review
+  if not review_of or #review_of:choices() == 0 then
+    return action
+  elseif ALLOWS[action] then
+    review_of:fill(true)
+    return action
+  elseif action == "reject_once" then
+    review_of:fill(false)
+    return self:option_for_hunks(ask)
+  end
+  -- Refusing for good or stopping takes back what was accepted by hand.
+  review_of:reopen()
+  return action
 end
 
 --- Sends an answer. Hunks that were decided go with it.

@@ -134,7 +134,7 @@ local function sessions(at, args)
       end,
     }, function(choice)
       if choice then
-        at.panel:open(false)
+        at:open(false)
         at.session:switch(choice.sessionId, function(refused)
           if refused then
             say(refused)
@@ -181,7 +181,7 @@ local function prompt(at, args, call)
     }
   end
   if args == "" then
-    at.panel:open(true)
+    at:open(true)
     return
   end
   at:prompt(content)
@@ -192,7 +192,7 @@ M.table = {
   open = {
     about = "Opens the panel and goes to the prompt; starts the sidecar.",
     run = function(at)
-      at.panel:open(true)
+      at:open(true)
       at.session:ensure(function() end)
     end,
   },

@@ -147,10 +147,23 @@ function Desk:on_update(params)
   end
 end
 
+--- Opens the panel. If the person wiped its buffer, it is made anew and filled again.
+---@param focus boolean Go to the prompt.
+function Desk:open(focus)
+  if not self.panel:whole() then
+    self.panel:close()
+    self.panel = panel.new(self.root, self:actions())
+    if self.session.id then
+      self.session:switch(self.session.id, tell_problem)
+    end
+  end
+  self.panel:open(focus)
+end
+
 --- Gives the model a prompt and shows the panel.
 ---@param content toolgate.PromptBlock[]
 function Desk:prompt(content)
-  self.panel:open(false)
+  self:open(false)
   self.session:prompt(content, tell_problem)
 end
 

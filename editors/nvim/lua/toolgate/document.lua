@@ -186,10 +186,14 @@ function M.save(params)
   if not buf then
     return { saved = false, reason = "the document is not open" }
   end
+  local fixeol = vim.bo[buf].fixeol
   local ok, fault = pcall(vim.api.nvim_buf_call, buf, function()
+    -- What is saved is the text that the sidecar knows: no line ending is added at its end.
+    vim.bo[buf].fixeol = fixeol and vim.bo[buf].eol
     -- Without `!`: a file that changed on disk meanwhile must not be overwritten unasked.
     vim.cmd("silent write")
   end)
+  vim.bo[buf].fixeol = fixeol
   if not ok then
     return { saved = false, reason = tostring(fault) }
   end

@@ -188,7 +188,7 @@ function Float:placement(lines)
     row = 1,
     col = vim.o.columns,
     width = width,
-    height = math.max(1, math.min(height, math.floor(vim.o.lines * 0.6))),
+    height = math.max(1, math.min(height, math.floor(vim.o.lines * 0.8))),
   }
 end
 
@@ -253,20 +253,33 @@ function Float:show(ask, waiting)
     return
   end
   self:close_window()
-  self.end_seen = false
+  -- Drawing may look at the time: the one of the question before must not count.
+  self.end_seen, self.shown_at = false, nil
   self:make_buffer()
   self:paint(lines, content_row)
   self:open_window(lines)
   vim.cmd("redraw")
   -- Visible from here on, not before.
   self.shown_at = vim.uv.hrtime()
-  local shown_at = self.shown_at
-  vim.defer_fn(function()
-    if self.shown_at == shown_at then
-      self:look()
-      self:footer()
-    end
-  end, config.get().permission.guard_ms)
+  self:wake(self.shown_at)
+end
+
+--- Says so when keys begin to count.
+---@private
+---@param shown_at integer The sight that it is about.
+function Float:wake(shown_at)
+  local left = config.get().permission.guard_ms - (vim.uv.hrtime() - shown_at) / 1000000
+  if self.shown_at ~= shown_at then
+    return
+  elseif left > 0 then
+    -- A timer may fire a little early, by the loop's own clock; then there is a rest to wait for.
+    vim.defer_fn(function()
+      self:wake(shown_at)
+    end, math.ceil(left))
+    return
+  end
+  self:look()
+  self:footer()
 end
 
 --- Draws the present question again: more of it was read, or its file came into view.

@@ -161,6 +161,12 @@ function M.bar()
   return panel and (panel.actions.status():gsub("%%", "%%%%")) or ""
 end
 
+--- False once the person has wiped one of the buffers.
+---@return boolean
+function Panel:whole()
+  return vim.api.nvim_buf_is_valid(self.buf) and vim.api.nvim_buf_is_valid(self.input)
+end
+
 --- Draws the bar again.
 function Panel:refresh_bar()
   if self:window() then
@@ -232,6 +238,9 @@ end
 
 --- Sends what stands in the prompt's buffer.
 function Panel:send()
+  if not self:whole() then
+    return
+  end
   local lines = vim.api.nvim_buf_get_lines(self.input, 0, -1, false)
   local text = vim.trim(table.concat(lines, "\n"))
   if text ~= "" and self.actions.send(text) then

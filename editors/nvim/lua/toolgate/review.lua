@@ -157,17 +157,34 @@ function Review:at_cursor()
   return nil
 end
 
---- Decides one hunk, or all that are undecided.
+--- Decides what is undecided, without an answer.
+---@param accept boolean
+function Review:fill(accept)
+  for _, each in ipairs(self.placed) do
+    if each.decision == nil then
+      self:set(each, accept)
+    end
+  end
+end
+
+---@private
+---@param placed toolgate.Placed
+---@param accept boolean
+function Review:set(placed, accept)
+  placed.decision = accept
+  if self.buf then
+    hunks.draw(self.buf, placed)
+  end
+end
+
+--- Decides one hunk, or all that are undecided. The last decision is the answer.
 ---@param accept boolean
 ---@param placed? toolgate.Placed nil: all undecided ones.
 function Review:decide(accept, placed)
-  for _, each in ipairs(self.placed) do
-    if each == placed or (not placed and each.decision == nil) then
-      each.decision = accept
-      if self.buf then
-        hunks.draw(self.buf, each)
-      end
-    end
+  if placed then
+    self:set(placed, accept)
+  else
+    self:fill(accept)
   end
   if self:undecided() == 0 then
     self.decided(self)

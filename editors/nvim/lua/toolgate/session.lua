@@ -126,15 +126,12 @@ function Session:switch(id, done)
   self.id, self.epoch, self.seq, self.turn = id, nil, 0, nil
   self.files, self.loading = {}, false
   self.view.reset()
-  self:ensure_loaded(done)
-end
-
----@private
----@param done fun(problem: string?)
-function Session:ensure_loaded(done)
   self.waiting[#self.waiting + 1] = done
-  self.loading = true
-  self:load_page(self.id)
+  if self.client.state == "ready" then
+    self:begin()
+  else
+    self.client:start()
+  end
 end
 
 ---@private

@@ -51,6 +51,10 @@ end
 ---@private
 ---@param act fun()
 function Transcript:following(act)
+  -- The person may have wiped the buffer; the panel is made anew when it is opened.
+  if not vim.api.nvim_buf_is_valid(self.buf) then
+    return
+  end
   local last = vim.api.nvim_buf_line_count(self.buf)
   local follow = {}
   for _, win in ipairs(vim.fn.win_findbuf(self.buf)) do
@@ -209,6 +213,9 @@ end
 --- Draws one update. Those that draw nothing (usage, mode, …) are left to the session.
 ---@param params toolgate.SessionUpdate
 function Transcript:apply(params)
+  if not vim.api.nvim_buf_is_valid(self.buf) then
+    return
+  end
   local update = params.update
   local draw = UPDATES[update.kind]
   if not draw then
