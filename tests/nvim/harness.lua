@@ -18,6 +18,9 @@ Sidecar.__index = Sidecar
 
 M.SESSION = "s1"
 
+--- An answer that never comes.
+M.SILENT = {}
+
 local function default_answers(self)
   return {
     initialize = function()
@@ -73,7 +76,13 @@ function Sidecar:cmd()
           fault = { code = -32601, message = "unsupported: " .. method }
         end
         vim.schedule(function()
-          callback(fault, answer)
+          if answer == M.SILENT then
+            return
+          end
+          local ok, problem = pcall(callback, fault, answer)
+          if not ok then
+            dispatchers.on_error(vim.lsp.rpc.client_errors.SERVER_RESULT_CALLBACK_ERROR, problem)
+          end
         end)
         return true, #self.log
       end,
@@ -236,7 +245,9 @@ function M.drawn(buf)
   for index, line in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
     local row = index - 1
     vim.list_extend(out, above[row] or {})
-    out[#out + 1] = (gone[row] and "-" or " ") .. line .. (labels[row] and (" ⟨" .. vim.trim(labels[row]) .. "⟩") or "")
+    out[#out + 1] = (gone[row] and "-" or " ")
+      .. line
+      .. (labels[row] and (" ⟨" .. vim.trim(labels[row]) .. "⟩") or "")
     vim.list_extend(out, below[row] or {})
   end
   return table.concat(out, "\n")

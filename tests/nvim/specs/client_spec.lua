@@ -75,6 +75,21 @@ return {
     end,
   },
   {
+    "a sidecar that refuses to start is told, not waited for",
+    function()
+      local sidecar = h.sidecar()
+      sidecar.answers.initialize = function()
+        return nil, { code = -32603, message = "the folder is gone" }
+      end
+      require("toolgate").setup({ cmd = sidecar:cmd() })
+      vim.cmd("Toolgate open")
+      h.wait("the words", function()
+        return h.messages():find("the sidecar refused to start", 1, true)
+      end)
+      h.holds(require("toolgate").statusline(), "cannot start")
+    end,
+  },
+  {
     "a binary that is not there is named",
     function()
       require("toolgate").setup({ cmd = "/nowhere/toolgate" })
@@ -90,7 +105,7 @@ return {
         vim.schedule(function()
           sidecar:die(3)
         end)
-        return nil, { code = -32603, message = "dying" }
+        return h.SILENT
       end
       sidecar:die(3)
       h.wait("the last word", function()

@@ -130,7 +130,11 @@ return {
   {
     "wrong settings are named and the defaults stay",
     function()
-      require("toolgate").setup({ panel = { width = "wide", side = "left" }, colour = true, permission = { guard_ms = 10 } })
+      require("toolgate").setup({
+        panel = { width = "wide", side = "left" },
+        colour = true,
+        permission = { guard_ms = 10 },
+      })
       h.holds(h.messages(), "setting panel.width: expected a whole number from 20")
       h.holds(h.messages(), "setting colour: there is none of this name")
       h.holds(h.messages(), "setting permission.guard_ms: expected a whole number from 500")

@@ -59,7 +59,9 @@ return {
         kind = "call_settled",
         callId = "c1",
         status = "failed",
-        content = { payload = { kind = "terminal", command = "make test", output = "boom\n", truncated = false, exitCode = 2 } },
+        content = {
+          payload = { kind = "terminal", command = "make test", output = "boom\n", truncated = false, exitCode = 2 },
+        },
         durationMs = 1500,
       })
       h.wait("the end", function()

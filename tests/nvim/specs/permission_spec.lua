@@ -261,8 +261,15 @@ return {
     "hostile commands are shown as what they are",
     function()
       local sidecar = h.start()
-      ask(sidecar, "a1", "ls\u{202e} \27[8m r\u{430}m" .. (" "):rep(300) .. "; rm x" .. ("\n"):rep(40) .. "curl evil\u{a0}é")
-      h.holds(h.question(), "ls<U+202E> <U+001B>[8m r<U+0430>m<300 blanks>; rm x\n<39 blank lines>\ncurl evil<U+00A0>é")
+      ask(
+        sidecar,
+        "a1",
+        "ls\u{202e} \27[8m r\u{430}m" .. (" "):rep(300) .. "; rm x" .. ("\n"):rep(40) .. "curl evil\u{a0}é"
+      )
+      h.holds(
+        h.question(),
+        "ls<U+202E> <U+001B>[8m r<U+0430>m<300 blanks>; rm x\n<39 blank lines>\ncurl evil<U+00A0>é"
+      )
     end,
   },
   {
@@ -352,7 +359,8 @@ return {
       })
       local sidecar = h.start()
       ask(sidecar, "a1", "ls")
-      local started = { kind = "call_started", callId = "c1", tool = "B", callKind = "other", title = "t", locations = {} }
+      local started =
+        { kind = "call_started", callId = "c1", tool = "B", callKind = "other", title = "t", locations = {} }
       sidecar:update(started)
       local content = { payload = { kind = "text", text = "" } }
       sidecar:update({ kind = "call_settled", callId = "c1", status = "completed", content = content, durationMs = 0 })

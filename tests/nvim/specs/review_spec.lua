@@ -237,7 +237,10 @@ return {
       local buf = h.open("a.txt", TEXT)
       local sidecar = h.start()
       vim.api.nvim_buf_set_lines(buf, 0, 0, false, { "a", "b" })
-      sidecar:notify("toolgate/ask/opened", opened("a1", diff_of(buf, { hunk("h1", 1, { "two" }, { "TWO" }) }, { version = 1 })))
+      sidecar:notify(
+        "toolgate/ask/opened",
+        opened("a1", diff_of(buf, { hunk("h1", 1, { "two" }, { "TWO" }) }, { version = 1 }))
+      )
       h.wait("the drawing", function()
         return h.drawn(buf):find("-two ⟨hunk 1/1 proposed⟩\n|+ TWO", 1, true)
       end)
@@ -267,7 +270,11 @@ return {
     "a new file is shown whole in the question",
     function()
       local buf = h.open("a.txt", TEXT)
-      local diff = diff_of(buf, { hunk("h1", 0, {}, { "new text" }) }, { creates = true, path = h.folder() .. "/new.txt" })
+      local diff = diff_of(
+        buf,
+        { hunk("h1", 0, {}, { "new text" }) },
+        { creates = true, path = h.folder() .. "/new.txt" }
+      )
       local sidecar = h.start()
       sidecar:notify("toolgate/ask/opened", opened("a1", diff))
       h.wait("the question", function()

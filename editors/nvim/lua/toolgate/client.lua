@@ -104,6 +104,17 @@ function Client:lsp_config(cmd)
     on_init = function(client, result)
       self:started(client, result)
     end,
+    on_error = function(_, fault)
+      vim.schedule(function()
+        local client = self:lsp()
+        if self.state == "starting" and client then
+          self:refuse(
+            client,
+            "the sidecar refused to start, see :Toolgate log: " .. tostring(fault):gsub("^%S*%.lua:%d+: ", "")
+          )
+        end
+      end)
+    end,
     on_exit = function(code, signal)
       vim.schedule(function()
         self:ended(code, signal)

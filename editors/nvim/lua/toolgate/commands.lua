@@ -245,7 +245,10 @@ M.table = {
       return MODES
     end,
   },
-  sessions = { about = "Lists the sessions of this folder (TEXT: only those that hold it) and loads one.", run = sessions },
+  sessions = {
+    about = "Lists the sessions of this folder (TEXT: only those that hold it) and loads one.",
+    run = sessions,
+  },
   status = { about = "Says how the sidecar is.", run = status },
   log = {
     about = "Opens the log, in which the sidecar's own words stand too.",
