@@ -223,7 +223,7 @@ end
 
 --- What a person sees of a buffer: its lines, virtual lines as `|…`, labels as `⟨…⟩`.
 function M.drawn(buf)
-  local above, below, labels, gone = {}, {}, {}, {}
+  local above, below, labels, signs = {}, {}, {}, {}
   local namespace = vim.api.nvim_create_namespace("toolgate.review")
   for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, namespace, 0, -1, { details = true })) do
     local row, details = mark[2], mark[4]
@@ -232,20 +232,17 @@ function M.drawn(buf)
       place[row] = place[row] or {}
       table.insert(place[row], "|" .. line[1][1])
     end
-    if details.virt_text then
+    if details.virt_text_pos == "inline" then
+      signs[row] = not details.invalid or nil
+    elseif details.virt_text then
       labels[row] = details.virt_text[1][1]
-    end
-    if details.hl_group then
-      for each = row, details.end_row - 1 do
-        gone[each] = true
-      end
     end
   end
   local out = {}
   for index, line in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
     local row = index - 1
     vim.list_extend(out, above[row] or {})
-    out[#out + 1] = (gone[row] and "-" or " ")
+    out[#out + 1] = (signs[row] and "-" or " ")
       .. line
       .. (labels[row] and (" ⟨" .. vim.trim(labels[row]) .. "⟩") or "")
     vim.list_extend(out, below[row] or {})

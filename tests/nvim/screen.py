@@ -13,7 +13,7 @@ import time
 import msgpack
 from PIL import Image, ImageDraw, ImageFont
 
-FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf"
+FONTS = "/usr/share/fonts/truetype/dejavu/DejaVuSansMono"
 CELL_WIDTH, CELL_HEIGHT, FONT_SIZE = 10, 20, 16
 
 
@@ -79,10 +79,11 @@ class Grid:
     def paint(self, path):
         image = Image.new("RGB", (self.columns * CELL_WIDTH, self.rows * CELL_HEIGHT), colour(self.background))
         draw = ImageDraw.Draw(image)
-        font = ImageFont.truetype(FONT, FONT_SIZE) if os.path.exists(FONT) else ImageFont.load_default(FONT_SIZE)
+        fonts = {bold: font_of("-Bold.ttf" if bold else ".ttf") for bold in (False, True)}
         for row, cells in enumerate(self.cells):
             for column, (text, number) in enumerate(cells):
-                self.paint_cell(draw, font, row, column, text, self.highlights.get(number, {}))
+                attributes = self.highlights.get(number, {})
+                self.paint_cell(draw, fonts[bool(attributes.get("bold"))], row, column, text, attributes)
         image.save(path)
 
     def paint_cell(self, draw, font, row, column, text, attributes):
@@ -101,6 +102,11 @@ class Grid:
             draw.line((left, top + CELL_HEIGHT - 2, left + CELL_WIDTH, top + CELL_HEIGHT - 2), fill=colour(front))
         if attributes.get("strikethrough"):
             draw.line((left, top + CELL_HEIGHT // 2, left + CELL_WIDTH, top + CELL_HEIGHT // 2), fill=colour(front))
+
+
+def font_of(ending):
+    path = FONTS + ending
+    return ImageFont.truetype(path, FONT_SIZE) if os.path.exists(path) else ImageFont.load_default(FONT_SIZE)
 
 
 def colour(number):

@@ -119,6 +119,12 @@ function Blocks:append(text)
   self.total = self.total + #lines - 1
 end
 
+--- True when the last line is empty.
+---@return boolean
+function Blocks:ends_blank()
+  return vim.api.nvim_buf_get_lines(self.buf, -2, -1, false)[1] == ""
+end
+
 --- The last block.
 ---@return toolgate.Block?
 function Blocks:last()

@@ -119,24 +119,27 @@ end
 ---@param ask toolgate.OpenAsk
 ---@param waiting integer How many questions there are.
 ---@return string[] lines
----@return integer content_row Where what would run begins, counted from 0.
+---@return integer first Row of the first line of what would run, counted from 0.
+---@return integer past One past its last.
 function M.text(ask, waiting)
   local out, question = {}, ask.opened.ask
   if waiting > 1 then
     out[#out + 1] = ("(1 of %d)"):format(waiting)
   end
   if question.kind == "permission" then
-    add(out, ("%s: %s"):format(question.tool, question.title))
+    local named = vim.startswith(question.title, question.tool)
+    add(out, named and question.title or ("%s: %s"):format(question.tool, question.title))
     out[#out + 1] = about_traits(question.traits)
     add_why(out, question.why)
     add_options(out, ask)
-    local row = #out
+    local first = #out
     add_content(out, ask)
+    local past = #out
     if question.modelDescription then
       out[#out + 1] = ""
       add(out, "The model says about it (not checked): " .. question.modelDescription)
     end
-    return out, row
+    return out, first + 1, past
   elseif question.kind == "repetition" then
     add(out, question.text)
   else
@@ -146,7 +149,7 @@ function M.text(ask, waiting)
     end
   end
   add_options(out, ask)
-  return out, #out
+  return out, #out, #out
 end
 
 ---@private
@@ -194,17 +197,18 @@ end
 
 ---@private
 ---@param lines string[]
----@param content_row integer
-function Float:paint(lines, content_row)
+---@param first integer
+---@param past integer
+function Float:paint(lines, first, past)
   vim.bo[self.buf].modifiable = true
   vim.api.nvim_buf_set_lines(self.buf, 0, -1, false, lines)
   vim.bo[self.buf].modifiable = false
   vim.api.nvim_buf_clear_namespace(self.buf, namespace, 0, -1)
   for row, line in ipairs(lines) do
-    local key = row <= content_row and line:match("^%[.-%]")
+    local key = row <= first and line:match("^%[.-%]")
     if key then
       vim.api.nvim_buf_set_extmark(self.buf, namespace, row - 1, 0, { end_col = #key, hl_group = "ToolgateAskKey" })
-    elseif row > content_row + 1 then
+    elseif row > first and row <= past then
       vim.api.nvim_buf_set_extmark(self.buf, namespace, row - 1, 0, {
         end_col = #line,
         hl_group = "ToolgateAskContent",
@@ -247,7 +251,7 @@ end
 function Float:show(ask, waiting)
   local again = self.ask == ask and self:is_open()
   self.ask, self.waiting = ask, waiting
-  local lines, content_row = M.text(ask, waiting)
+  local lines, first, past = M.text(ask, waiting)
   if again then
     self:refresh()
     return
@@ -256,7 +260,7 @@ function Float:show(ask, waiting)
   -- Drawing may look at the time: the one of the question before must not count.
   self.end_seen, self.shown_at = false, nil
   self:make_buffer()
-  self:paint(lines, content_row)
+  self:paint(lines, first, past)
   self:open_window(lines)
   vim.cmd("redraw")
   -- Visible from here on, not before.
@@ -287,8 +291,8 @@ function Float:refresh()
   if not self.ask or not self:is_open() then
     return
   end
-  local lines, content_row = M.text(self.ask, self.waiting)
-  self:paint(lines, content_row)
+  local lines, first, past = M.text(self.ask, self.waiting)
+  self:paint(lines, first, past)
   vim.api.nvim_win_set_config(self.win, self:placement(lines))
   self.end_seen = false
   self:look()

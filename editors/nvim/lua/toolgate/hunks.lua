@@ -16,6 +16,7 @@ local namespace = vim.api.nvim_create_namespace("toolgate.review")
 ---@field total integer
 ---@field mark? integer The extmark; nil while it has no place.
 ---@field below? integer The extmark on which the new lines hang.
+---@field signs? integer[] The extmarks in front of the lines that go.
 ---@field at_end? boolean An insertion behind the last line.
 ---@field decision? boolean What the person said; nil: nothing yet.
 ---@field conflict boolean The lines beneath were changed.
@@ -108,6 +109,26 @@ local function new_lines(placed)
   return lines
 end
 
+--- A sign in front of each line that goes: colour alone says nothing to many.
+---@param buf integer
+---@param placed toolgate.Placed
+---@param first integer
+---@param past integer
+local function sign_lines(buf, placed, first, past)
+  for _, mark in ipairs(placed.signs or {}) do
+    vim.api.nvim_buf_del_extmark(buf, namespace, mark)
+  end
+  placed.signs = {}
+  for row = first, past - 1 do
+    placed.signs[#placed.signs + 1] = vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, {
+      virt_text = { { "- ", "ToolgateRemoved" } },
+      virt_text_pos = "inline",
+      invalidate = true,
+      undo_restore = false,
+    })
+  end
+end
+
 --- Lines that go, and beneath them those that come.
 ---@param buf integer
 ---@param placed toolgate.Placed
@@ -130,6 +151,7 @@ local function draw_removal(buf, placed, first, past)
     undo_restore = false,
     priority = 200,
   })
+  sign_lines(buf, placed, first, gone and past or first)
   -- A mark of its own: virtual lines hang on a mark's first row, these belong under the last.
   placed.below = vim.api.nvim_buf_set_extmark(buf, namespace, past - 1, 0, {
     id = placed.below,
@@ -229,6 +251,7 @@ function M.erase(buf, placed)
         vim.api.nvim_buf_del_extmark(buf, namespace, mark)
       end
     end
+    sign_lines(buf, placed, 0, 0)
   end
   placed.mark, placed.below = nil, nil
 end

@@ -208,7 +208,7 @@ function Panel:open_input()
   vim.api.nvim_win_set_buf(win, self.input)
   local options = { number = false, relativenumber = false, signcolumn = "no", wrap = true, winfixheight = true }
   options.foldenable = false
-  options.winbar = "Prompt: <C-CR> or :Toolgate send"
+  options.winbar = "Prompt: <CR> in normal mode, <C-CR> or :Toolgate send"
   for name, value in pairs(options) do
     vim.api.nvim_set_option_value(name, value, { win = win, scope = "local" })
   end

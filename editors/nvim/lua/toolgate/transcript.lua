@@ -131,7 +131,7 @@ function UPDATES:call_started(update, nested)
   self.open_calls[update.callId] = true
   self.stream = nil
   self:following(function()
-    if not self.last_is_card then
+    if not self.last_is_card and not self.blocks:ends_blank() then
       self.blocks:add({ { text = "" } }, { kind = "gap" })
     end
     local call = self.calls[update.callId]
