@@ -92,6 +92,9 @@ function Desk:view()
       self.panel.transcript:reset()
     end,
     problem = tell_problem,
+    settled = function()
+      self.panel:refresh_bar()
+    end,
   }
 end
 
@@ -124,6 +127,7 @@ end
 function Desk:down(text, final)
   self.asks:clear()
   self.panel.transcript:lost()
+  self.panel.transcript:tell(final and "error" or "warning", text)
   self.session:interrupted(final and text or nil)
   tell(text, final and vim.log.levels.ERROR or vim.log.levels.WARN)
   self.panel:refresh_bar()

@@ -158,7 +158,8 @@ local shown = {} ---@type table<integer, toolgate.Panel> By buffer.
 function M.bar()
   -- While a bar is drawn, its window is the current one.
   local panel = shown[vim.api.nvim_get_current_buf()]
-  return panel and (panel.actions.status():gsub("%%", "%%%%")) or ""
+  -- `%<` at the end: when it is too long, its end is cut and not its beginning.
+  return panel and (panel.actions.status():gsub("%%", "%%%%") .. "%<") or ""
 end
 
 --- False once the person has wiped one of the buffers.

@@ -12,6 +12,7 @@ local M = {}
 ---@field closed fun(closed: toolgate.AskClosed)
 ---@field reset fun()
 ---@field problem fun(text: string)
+---@field settled fun() There is a session now, or it is known that there is none.
 
 ---@class toolgate.Session
 ---@field id? toolgate.SessionId
@@ -78,6 +79,7 @@ function Session:settle(problem)
   for _, done in ipairs(waiting) do
     done(problem)
   end
+  self.view.settled()
 end
 
 --- The sidecar is gone. With a problem it will not come back by itself, and those who wait for a

@@ -87,14 +87,11 @@ end
 ---@private
 ---@param lines toolgate.Line[]
 ---@param tag table
----@return toolgate.Block
 function Transcript:put(lines, tag)
   self.stream = nil
-  local block
   self:following(function()
-    block = self.blocks:add(lines, tag)
+    self.blocks:add(lines, tag)
   end)
-  return block
 end
 
 ---@param text string
@@ -233,6 +230,14 @@ function Transcript:apply(params)
   end
   draw(self, update, nested)
   self.last_is_card = self.blocks:last().tag.kind == "call"
+end
+
+--- Puts a word of the plugin itself between what the session tells.
+---@param level string
+---@param text string
+function Transcript:tell(level, text)
+  UPDATES.notice(self, { level = level, text = text })
+  self.last_is_card = false
 end
 
 --- Draws the cards that changed, once for all updates of a slice.
