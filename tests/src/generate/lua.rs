@@ -54,7 +54,10 @@ fn union(out: &mut String, name: &str, variants: &[Value]) {
 
 fn tag_of(variant: &Value) -> Option<&str> {
     let properties = variant.get("properties")?.as_object()?;
-    properties.values().find_map(|p| p.get("const")).and_then(Value::as_str)
+    properties
+        .values()
+        .find_map(|p| p.get("const"))
+        .and_then(Value::as_str)
 }
 
 fn class(out: &mut String, name: &str, def: &Value) {
@@ -69,11 +72,24 @@ fn class(out: &mut String, name: &str, def: &Value) {
         .and_then(Value::as_array)
         .map(|list| list.iter().filter_map(Value::as_str).collect())
         .unwrap_or_default();
-    let Some(properties) = def.get("properties").and_then(Value::as_object) else { return };
+    let Some(properties) = def.get("properties").and_then(Value::as_object) else {
+        return;
+    };
     for (field, property) in properties {
-        let optional = if required.contains(&field.as_str()) { "" } else { "?" };
-        let text = property.get("description").and_then(Value::as_str).unwrap_or("");
-        let line = format!("---@field {field}{optional} {} {}", type_of(property), flat(text));
+        let optional = if required.contains(&field.as_str()) {
+            ""
+        } else {
+            "?"
+        };
+        let text = property
+            .get("description")
+            .and_then(Value::as_str)
+            .unwrap_or("");
+        let line = format!(
+            "---@field {field}{optional} {} {}",
+            type_of(property),
+            flat(text)
+        );
         let _ = writeln!(out, "{}", line.trim_end());
     }
 }
@@ -90,13 +106,20 @@ fn flat(text: &str) -> String {
 
 fn type_of(schema: &Value) -> String {
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
-        return format!("toolgate.{}", reference.rsplit('/').next().unwrap_or(reference));
+        return format!(
+            "toolgate.{}",
+            reference.rsplit('/').next().unwrap_or(reference)
+        );
     }
     if let Some(constant) = schema.get("const") {
         return constant.to_string();
     }
     if let Some(words) = schema.get("enum").and_then(Value::as_array) {
-        return words.iter().map(Value::to_string).collect::<Vec<_>>().join("|");
+        return words
+            .iter()
+            .map(Value::to_string)
+            .collect::<Vec<_>>()
+            .join("|");
     }
     if let Some(options) = schema.get("anyOf").and_then(Value::as_array) {
         return options.iter().map(type_of).collect::<Vec<_>>().join("|");
@@ -104,7 +127,10 @@ fn type_of(schema: &Value) -> String {
     match schema.get("type") {
         Some(Value::String(name)) => simple(name, schema),
         Some(Value::Array(names)) => {
-            let parts = names.iter().filter_map(Value::as_str).map(|n| simple(n, schema));
+            let parts = names
+                .iter()
+                .filter_map(Value::as_str)
+                .map(|n| simple(n, schema));
             parts.collect::<Vec<_>>().join("|")
         }
         _ => "any".to_owned(),
@@ -113,7 +139,10 @@ fn type_of(schema: &Value) -> String {
 
 fn simple(name: &str, schema: &Value) -> String {
     match name {
-        "array" => format!("{}[]", schema.get("items").map_or("any".to_owned(), type_of)),
+        "array" => format!(
+            "{}[]",
+            schema.get("items").map_or("any".to_owned(), type_of)
+        ),
         "object" => "table".to_owned(),
         "null" => "nil".to_owned(),
         other => other.to_owned(),

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 
 /// The checkout's root.
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .map(Path::to_path_buf)
+        .unwrap_or_default()
 }
 
 /// Every generated file: its path from the root, and its text.
@@ -20,7 +23,10 @@ pub fn files() -> Result<Vec<(PathBuf, String)>, std::io::Error> {
     let readme = std::fs::read_to_string(&readme_path)?;
     Ok(vec![
         (root().join("protocol/schema.json"), format!("{schema:#}\n")),
-        (root().join("editors/nvim/lua/toolgate/protocol.lua"), lua::types(&schema)),
+        (
+            root().join("editors/nvim/lua/toolgate/protocol.lua"),
+            lua::types(&schema),
+        ),
         (readme_path, readme::fill(&readme)),
     ])
 }

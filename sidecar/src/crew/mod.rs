@@ -1,0 +1,11 @@
+//! The crew: the one loop that owns all mutable state (`hub`), and what carries out the core's
+//! commands for it. Everybody else gets a copy or a snapshot.
+
+pub mod inbox;
+pub mod contents;
+pub mod projection;
+pub mod frame;
+pub mod live;
+pub mod hub;
+mod perform;
+mod requests;

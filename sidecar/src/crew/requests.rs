@@ -1,0 +1,556 @@
+//! What a door asks for: each demand is answered at once, from what is there.
+
+use std::collections::hash_map::RandomState;
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hasher};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use serde::Serialize;
+use serde_json::Value;
+use toolgate_core::definition::CallKind;
+use toolgate_core::event::{Answer, Event};
+use toolgate_core::ledger::ReadPolicy;
+use toolgate_core::permission::{RuleList, RuleSet, SourceKind};
+use toolgate_core::place::Place;
+use toolgate_core::resume;
+use toolgate_core::schedule::{CancelSiblings, EarlyStart, Policy, Rules};
+use toolgate_core::session::{Limits, Session, Setup, State};
+use toolgate_protocol::asks::{Ask, AskAnswerParams, AskAnswerResult};
+use toolgate_protocol::ids::{CallId, SessionId, TurnId};
+use toolgate_protocol::notices::Mode;
+use toolgate_protocol::render::{Content, Payload};
+use toolgate_protocol::requests::{
+    Empty, ListSessionsParams, ListSessionsResult, LoadSessionParams, LoadSessionResult,
+    NewSessionParams, PromptParams, PromptResult, Review, ReviewListResult, SessionInfo,
+    SessionParams, StatusResult,
+};
+
+use crate::crew::frame;
+use crate::crew::hub::Hub;
+use crate::crew::inbox::{Demand, Refusal, Reply};
+use crate::crew::live::{Live, Told};
+use crate::crew::projection;
+use crate::look;
+use crate::settings::{Settings, Source};
+use crate::store::rfc3339;
+
+/// Updates of one page of `load`.
+const PAGE: usize = 100;
+
+/// A name that no other run of Toolgate gives.
+pub fn fresh_id(prefix: &str) -> String {
+    let stamp = rfc3339(SystemTime::now())
+        .replace([':', '-'], "")
+        .replace('T', "-");
+    let random = RandomState::new().build_hasher().finish();
+    format!(
+        "{prefix}{}-{:08x}",
+        stamp.trim_end_matches('Z'),
+        random & 0xffff_ffff
+    )
+}
+
+fn answer<T: Serialize>(value: &T) -> Reply {
+    serde_json::to_value(value).map_err(|error| Refusal(error.to_string()))
+}
+
+fn unknown(id: &SessionId) -> Refusal {
+    Refusal(format!(
+        "session {id} is not loaded; load it with toolgate/session/load"
+    ))
+}
+
+impl Hub {
+    /// Answers a demand.
+    pub(crate) fn demand(&mut self, demand: Demand) -> Reply {
+        match demand {
+            Demand::New(params) => self.new_session(params),
+            Demand::Load(params) => self.load_session(params),
+            Demand::List(params) => self.list(&params),
+            Demand::Close(params) => self.close(&params),
+            Demand::Delete(params) => self.delete(&params),
+            Demand::Prompt(params) => self.prompt(params),
+            Demand::Cancel(params) => self.pass(&params.session_id, Event::Cancel),
+            Demand::CancelCall(params) => {
+                self.pass(&params.session_id, Event::CancelCall(params.call_id))
+            }
+            Demand::SetMode(params) => self.pass(&params.session_id, Event::SetMode(params.mode)),
+            Demand::SetModel(params) => {
+                self.pass(&params.session_id, Event::SetModel(params.model))
+            }
+            Demand::Answer(params) => self.answer_ask(params),
+            Demand::GetCall(params) => {
+                let live = self.live(&params.session_id)?;
+                let call = &params.call_id;
+                let missing = || Refusal(format!("session has no call {call}"));
+                let record = live.records.get(call).ok_or_else(missing)?;
+                answer(&record.view(call))
+            }
+            Demand::Output(params) => {
+                let live = self.live(&params.session_id)?;
+                let name = &params.content_ref;
+                let missing = || Refusal(format!("there is no content called {name}"));
+                answer(
+                    &live
+                        .contents
+                        .page(name, params.offset)
+                        .ok_or_else(missing)?,
+                )
+            }
+            Demand::Reviews(params) => self.reviews(&params),
+            Demand::Status => self.status(),
+        }
+    }
+
+    fn live(&self, id: &SessionId) -> Result<&Live, Refusal> {
+        self.sessions.get(id).ok_or_else(|| unknown(id))
+    }
+
+    fn pass(&mut self, id: &SessionId, event: Event) -> Reply {
+        self.live(id)?;
+        self.event(id, event);
+        answer(&Empty {})
+    }
+
+    fn new_session(&mut self, params: NewSessionParams) -> Reply {
+        let cwd = match &params.cwd {
+            Some(cwd) => canonical_folder(cwd)?,
+            None => self
+                .config
+                .roots
+                .first()
+                .cloned()
+                .unwrap_or_else(|| "/".to_owned()),
+        };
+        let id = SessionId(fresh_id("s"));
+        let (setup, mut state) = self.setup(&id, &cwd);
+        if let Some(mode) = params.mode {
+            state.mode = mode;
+        }
+        if let Some(model) = params.model {
+            state.model = model;
+        }
+        let transcript = self
+            .store
+            .create(&id)
+            .map_err(|error| Refusal(error.to_string()))?;
+        let (session, commands) = Session::new(setup, state);
+        let told = Told::new(id.clone(), self.epoch.clone(), self.outlet.clone());
+        self.sessions
+            .insert(id.clone(), Live::new(session, transcript, told));
+        for command in commands {
+            self.perform(&id, command);
+        }
+        answer(&self.info(&id)?)
+    }
+
+    fn setup(&self, id: &SessionId, cwd: &str) -> (Arc<Setup>, State) {
+        let settings = &self.config.settings;
+        let mut roots = self.config.roots.clone();
+        if !roots
+            .iter()
+            .any(|root| toolgate_core::place::within(cwd, root))
+        {
+            roots.push(cwd.to_owned());
+        }
+        for (_, list) in settings.lists("permissions.additional_directories") {
+            roots.extend(
+                list.iter()
+                    .filter_map(|folder| canonical_folder(folder).ok()),
+            );
+        }
+        let setup = Setup {
+            session: id.clone(),
+            catalog: self.catalog.clone(),
+            system: frame::system(cwd, &self.config.home, &rfc3339(SystemTime::now())),
+            home: self.config.home.clone(),
+            roots,
+            fold_case: false,
+            scheduler: scheduler(settings),
+            read_policy: match settings.text("files.read_before_edit").as_str() {
+                "whole" => ReadPolicy::Whole,
+                "relaxed" => ReadPolicy::Relaxed,
+                _ => ReadPolicy::Auto,
+            },
+            limits: limits(settings),
+        };
+        let (rules, warnings) = self.rules(cwd);
+        for warning in warnings {
+            tracing::warn!("{warning}");
+        }
+        let mode = serde_json::from_value(settings.get("permissions.mode").0);
+        let state = State {
+            mode: mode.unwrap_or(Mode::Default),
+            model: settings.text("provider.model"),
+            cwd: cwd.to_owned(),
+            rules,
+        };
+        (Arc::new(setup), state)
+    }
+
+    /// All permission rules, and what is wrong with any.
+    pub(crate) fn rules(&self, cwd: &str) -> (RuleSet, Vec<String>) {
+        let settings = &self.config.settings;
+        let mut lists: Vec<RuleList> = Vec::new();
+        for (key, field) in [
+            ("permissions.allow", 0usize),
+            ("permissions.ask", 1),
+            ("permissions.deny", 2),
+        ] {
+            for (source, rules) in settings.lists(key) {
+                let (kind, root) = self.rule_source(&source, cwd);
+                let mut list = RuleList::new(kind, source.label(), root);
+                match field {
+                    0 => list.allow = rules,
+                    1 => list.ask = rules,
+                    _ => list.deny = rules,
+                }
+                lists.push(list);
+            }
+        }
+        let mut flags = RuleList::new(SourceKind::Flag, "flag".to_owned(), cwd.to_owned());
+        flags.allow.clone_from(&self.config.flag_rules);
+        lists.push(flags);
+        lists.push(self.saved_rules(cwd));
+        RuleSet::parse(&lists)
+    }
+
+    fn rule_source(&self, source: &Source, cwd: &str) -> (SourceKind, String) {
+        match source {
+            Source::User(path) | Source::Workspace(path) => {
+                let root = PathBuf::from(path)
+                    .parent()
+                    .map_or(cwd.to_owned(), |folder| folder.display().to_string());
+                match source {
+                    Source::Workspace(_) => (SourceKind::Project { trusted: false }, root),
+                    _ => (SourceKind::User, root),
+                }
+            }
+            Source::Editor => (SourceKind::Editor, cwd.to_owned()),
+            Source::Flag | Source::Default => (SourceKind::Flag, cwd.to_owned()),
+        }
+    }
+
+    /// What deny rules keep from the model, for tools that list and search.
+    pub(crate) fn denied_paths(&self, id: &SessionId) -> crate::tools::Denied {
+        let Some(live) = self.sessions.get(id) else {
+            return Arc::new(|_| true);
+        };
+        let state = live.session.state();
+        let (rules, cwd) = (state.rules.clone(), state.cwd.clone());
+        let home = self.config.home.clone();
+        Arc::new(move |path| toolgate_core::permission::keeps_back(&rules, path, &cwd, &home))
+    }
+
+    /// Where the rules are kept that the person chose to keep for a folder.
+    fn saved_rules_path(&self, cwd: &str) -> PathBuf {
+        let name = blake3::hash(cwd.as_bytes()).to_hex();
+        self.config
+            .state
+            .join("rules")
+            .join(format!("{}.json", &name[..16]))
+    }
+
+    fn saved_rules(&self, cwd: &str) -> RuleList {
+        let path = self.saved_rules_path(cwd);
+        let name = path.display().to_string();
+        let mut list = RuleList::new(SourceKind::User, name, cwd.to_owned());
+        let Ok(text) = std::fs::read_to_string(&path) else {
+            return list;
+        };
+        let saved: Value = serde_json::from_str(&text).unwrap_or_default();
+        let texts = |field: &str| -> Vec<String> {
+            let items = saved[field]
+                .as_array()
+                .map(Vec::as_slice)
+                .unwrap_or_default();
+            items
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect()
+        };
+        list.allow = texts("allow");
+        list.deny = texts("deny");
+        list
+    }
+
+    /// Keeps a rule that the person chose to keep, outside the workspace.
+    pub(crate) fn save_rule(&mut self, id: &SessionId, rule: &str, allow: bool) {
+        let Some(live) = self.sessions.get(id) else {
+            return;
+        };
+        let cwd = live.session.state().cwd.clone();
+        let mut list = self.saved_rules(&cwd);
+        let rules = if allow {
+            &mut list.allow
+        } else {
+            &mut list.deny
+        };
+        if !rules.iter().any(|known| known == rule) {
+            rules.push(rule.to_owned());
+        }
+        let text = serde_json::json!({"allow": list.allow, "deny": list.deny}).to_string();
+        let path = self.saved_rules_path(&cwd);
+        if let Err(error) = look::keep_private(&path, text.as_bytes()) {
+            tracing::error!(
+                "the rule {rule} could not be kept in {}: {error}",
+                path.display()
+            );
+        }
+    }
+
+    fn info(&self, id: &SessionId) -> Result<SessionInfo, Refusal> {
+        let live = self.live(id)?;
+        let state = live.session.state();
+        Ok(SessionInfo {
+            session_id: id.clone(),
+            epoch: self.epoch.clone(),
+            cwd: state.cwd.clone(),
+            mode: state.mode,
+            model: state.model.clone(),
+            turn_id: live.session.turn_id().cloned(),
+        })
+    }
+
+    fn load_session(&mut self, params: LoadSessionParams) -> Reply {
+        let id = params.session_id;
+        if !self.sessions.contains_key(&id) {
+            self.resume(&id)?;
+        }
+        let session = self.info(&id)?;
+        let live = self.sessions.get_mut(&id).ok_or_else(|| unknown(&id))?;
+        live.told.flush();
+        let since = params.since.filter(|since| since.epoch == self.epoch);
+        let missed = since.as_ref().and_then(|since| live.told.since(since.seq));
+        let (updates, reset) = match missed {
+            Some(missed) => (missed, false),
+            None => (live.told.all(), true),
+        };
+        let page: Vec<_> = updates.iter().take(PAGE).cloned().collect();
+        answer(&LoadSessionResult {
+            session,
+            reset,
+            more: updates.len() > page.len(),
+            updates: page,
+            asks: live
+                .running
+                .asks
+                .values()
+                .map(|(ask, _)| ask.clone())
+                .collect(),
+        })
+    }
+
+    fn resume(&mut self, id: &SessionId) -> Result<(), Refusal> {
+        let (transcript, loaded) = self
+            .store
+            .load(id)
+            .map_err(|error| Refusal(error.to_string()))?;
+        for problem in &loaded.problems {
+            tracing::warn!("transcript of {id}: {problem}");
+        }
+        let cwd = loaded
+            .facts
+            .iter()
+            .find_map(|fact| match fact {
+                toolgate_core::fact::Fact::Session { cwd, .. } => Some(cwd.clone()),
+                _ => None,
+            })
+            .unwrap_or_else(|| "/".to_owned());
+        let (setup, state) = self.setup(id, &cwd);
+        let now: BTreeMap<String, String> = resume::open_intents(&loaded.facts)
+            .into_iter()
+            .filter_map(|intent| {
+                let version = look::version(&Place::canonical(&intent.path))?;
+                Some((intent.path, version.hex()))
+            })
+            .collect();
+        let (session, commands) = resume::resume(setup, state, &loaded.facts, &now);
+        let mut told = Told::new(id.clone(), self.epoch.clone(), self.outlet.clone());
+        let mut records = BTreeMap::new();
+        let kind = |name: &str| {
+            self.catalog
+                .find(name)
+                .map_or(CallKind::Other, |entry| entry.face.kind())
+        };
+        let mut facts = loaded.facts;
+        facts.extend(commands.iter().filter_map(|command| match command {
+            toolgate_core::command::Command::Append(fact) => Some(fact.clone()),
+            _ => None,
+        }));
+        for update in projection::updates(&facts, &mut records, &kind) {
+            told.remember(update);
+        }
+        let mut live = Live::new(session, transcript, told);
+        live.records = records;
+        self.sessions.insert(id.clone(), live);
+        for command in commands {
+            self.perform(id, command);
+        }
+        Ok(())
+    }
+
+    fn list(&self, params: &ListSessionsParams) -> Reply {
+        let workspace = params.workspace.as_deref();
+        let sessions = self.store.list(workspace, params.query.as_deref());
+        answer(&ListSessionsResult { sessions })
+    }
+
+    fn close(&mut self, params: &SessionParams) -> Reply {
+        self.live(&params.session_id)?;
+        self.event(&params.session_id, Event::Cancel);
+        if let Some(mut live) = self.sessions.remove(&params.session_id) {
+            live.told.flush();
+            live.abandon();
+        }
+        answer(&Empty {})
+    }
+
+    fn delete(&mut self, params: &SessionParams) -> Reply {
+        if self.sessions.contains_key(&params.session_id) {
+            return Err(Refusal(format!(
+                "session {} is loaded; close it first",
+                params.session_id
+            )));
+        }
+        self.store
+            .delete(&params.session_id)
+            .map_err(|error| Refusal(error.to_string()))?;
+        answer(&Empty {})
+    }
+
+    fn prompt(&mut self, params: PromptParams) -> Reply {
+        self.live(&params.session_id)?;
+        let turn = TurnId(fresh_id("t"));
+        let event = Event::Prompt {
+            turn: turn.clone(),
+            content: params.content,
+            when: params.when,
+        };
+        self.event(&params.session_id, event);
+        let running = self.live(&params.session_id)?.session.turn_id().cloned();
+        answer(&PromptResult {
+            turn_id: running.unwrap_or(turn),
+        })
+    }
+
+    fn answer_ask(&mut self, params: AskAnswerParams) -> Reply {
+        let ask = params.ask_id.clone();
+        let owner = self
+            .sessions
+            .iter()
+            .find(|(_, live)| live.running.asks.contains_key(&ask))
+            .map(|(id, _)| id.clone());
+        let Some(id) = owner else {
+            return Err(Refusal(format!(
+                "prompt {ask} is closed: it was answered, withdrawn or has expired"
+            )));
+        };
+        let event = Event::Answer(Answer {
+            ask: ask.clone(),
+            digest: params.digest,
+            option: params.option,
+            message: params.message,
+            input: params.input.map(Arc::new),
+            hunks: params.hunks,
+        });
+        self.event(&id, event);
+        match self
+            .sessions
+            .get_mut(&id)
+            .and_then(|live| live.refused.remove(&ask))
+        {
+            Some(why) => Err(Refusal(why)),
+            None => answer(&AskAnswerResult { ask_id: ask }),
+        }
+    }
+
+    /// Hunks that are proposed now, and those of calls that were settled.
+    fn reviews(&self, params: &SessionParams) -> Reply {
+        let live = self.live(&params.session_id)?;
+        let mut reviews = Vec::new();
+        let mut add = |call_id: &CallId, content: &Content| {
+            if let Payload::Diff(diff) = &content.payload {
+                reviews.push(Review {
+                    call_id: call_id.clone(),
+                    diff: diff.clone(),
+                });
+            }
+        };
+        for (call, record) in &live.records {
+            if let Some(content) = &record.content {
+                add(call, content);
+            }
+        }
+        for (opened, _) in live.running.asks.values() {
+            if let Ask::Permission(ask) = &opened.ask {
+                add(&ask.call_id, &ask.content);
+            }
+        }
+        answer(&ReviewListResult { reviews })
+    }
+
+    fn status(&self) -> Reply {
+        let mut problems = self.config.settings.problems().to_vec();
+        problems.extend(self.catalog.problems().iter().cloned());
+        let cwd = self.config.roots.first().cloned().unwrap_or_default();
+        problems.extend(self.rules(&cwd).1);
+        let missing = self.config.provider.missing();
+        problems.extend(missing.clone());
+        answer(&StatusResult {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            provider: self.config.provider.describe(),
+            ready: missing.is_none(),
+            problems,
+            open_documents: u32::try_from(self.desk.open_documents()).unwrap_or(u32::MAX),
+            sessions: u32::try_from(self.sessions.len()).unwrap_or(u32::MAX),
+        })
+    }
+}
+
+fn canonical_folder(folder: &str) -> Result<String, Refusal> {
+    let path = std::fs::canonicalize(folder)
+        .map_err(|error| Refusal(format!("the folder {folder} cannot be used: {error}")))?;
+    if !path.is_dir() {
+        return Err(Refusal(format!("{folder} is no folder")));
+    }
+    path.to_str()
+        .map(str::to_owned)
+        .ok_or_else(|| Refusal(format!("the path of {folder} is not valid UTF-8")))
+}
+
+fn scheduler(settings: &Settings) -> Rules {
+    Rules {
+        policy: match settings.text("scheduler.policy").as_str() {
+            "batches" => Policy::Batches,
+            "sequential" => Policy::Sequential,
+            _ => Policy::Resources,
+        },
+        max_concurrency: settings.number("scheduler.max_concurrency").unwrap_or(10) as usize,
+        early_start: match settings.text("scheduler.early_start").as_str() {
+            "all" => EarlyStart::All,
+            "off" => EarlyStart::Off,
+            _ => EarlyStart::Safe,
+        },
+        cancel_siblings: match settings.text("scheduler.cancel_siblings").as_str() {
+            "bash" => CancelSiblings::Bash,
+            "never" => CancelSiblings::Never,
+            _ => CancelSiblings::BashEffectful,
+        },
+        whole_response: settings.text("scheduler.sequential_tool") == "whole_response",
+    }
+}
+
+fn limits(settings: &Settings) -> Limits {
+    let number = |key: &str| settings.number(key).and_then(|n| u32::try_from(n).ok());
+    let default = Limits::default();
+    Limits {
+        max_turns: number("limits.max_turns"),
+        max_answer_tokens: number("provider.max_tokens").unwrap_or(default.max_answer_tokens),
+        repetition: number("limits.repetition").unwrap_or(default.repetition),
+        max_retries: number("provider.max_retries").unwrap_or(default.max_retries),
+    }
+}

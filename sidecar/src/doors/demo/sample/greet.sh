@@ -1,0 +1,6 @@
+# Greets everyone who is named.
+greet() {
+    for name in $1; do
+        echo "Hello, $name!"
+    done
+}
