@@ -219,7 +219,7 @@ impl Session {
         let effects = turn.calls.iter().any(|call| {
             call.progress.ran && !call.found.effects.as_ref().is_some_and(|e| e.read_only)
         });
-        if effects && turn.fatal.is_none() {
+        if effects && !turn.lost {
             let token = self.next_token();
             if let Some(turn) = &mut self.turn {
                 turn.phase = Phase::Syncing(token);

@@ -63,9 +63,9 @@ impl History {
     }
 
     /// A provider's id that no call of this history has: a repeated or empty one gets a number,
-    /// the same one every time.
+    /// the same one every time, and characters that a provider would refuse are replaced.
     pub fn unique_id(&mut self, id: &str) -> String {
-        let base = if id.is_empty() { "call" } else { id };
+        let base = &clean(id, "call");
         let mut unique = base.to_owned();
         let mut number = 2;
         while self.ids.contains(&unique) {
@@ -109,12 +109,28 @@ impl History {
     }
 }
 
+/// A name or id as providers take it: one with other characters in it would be refused in every
+/// later request. `instead` is for an empty one.
+pub fn clean(name: &str, instead: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let text: String = name
+        .chars()
+        .take(64)
+        .map(|c| if fits(c) { c } else { '_' })
+        .collect();
+    if text.is_empty() {
+        instead.to_owned()
+    } else {
+        text
+    }
+}
+
 /// The parts of a `tool_use` block. The input is shared, not copied.
 pub fn tool_use(id: &str, name: &str, input: &Part) -> Vec<Part> {
     let head = format!(
         "{{\"type\":\"tool_use\",\"id\":{},\"name\":{},\"input\":",
         quote(id),
-        quote(name)
+        quote(&clean(name, "unknown"))
     );
     vec![Arc::from(head), Arc::clone(input), Arc::from("}")]
 }

@@ -350,6 +350,10 @@ impl Session {
         );
         if let Some(turn) = &mut self.turn {
             turn.fatal = Some(format!("the transcript can no longer be written: {text}"));
+            turn.lost = true;
+            if matches!(turn.phase, Phase::Syncing(_)) {
+                turn.phase = Phase::Settling;
+            }
         }
         self.stop_all(StopSource::Turn, "the transcript can no longer be written");
     }

@@ -11,7 +11,7 @@ use toolgate_protocol::ids::CallId;
 use toolgate_protocol::notices::Update;
 
 use crate::admit::started_update;
-use crate::call::{legal, Call, Step};
+use crate::call::{legal, Call, CallState, Step};
 use crate::command::{Claim, Command, Task};
 use crate::definition::{Access, Effects, Resource};
 use crate::document::Documents;
@@ -305,15 +305,36 @@ impl Session {
         if state == call.progress.told && waits == call.progress.waits_told {
             return;
         }
-        debug_assert!(legal(call.progress.told, Some(state)) || state == call.progress.told);
+        let id = call.id.clone();
+        let mut told = call.progress.told;
         call.progress.told = state;
         call.progress.waits_told = waits.clone();
-        let update = Update::CallState {
-            call_id: call.id.clone(),
+        // A call that was announced late has passed states that nobody was told of.
+        while told != state && !legal(told, Some(state)) {
+            told = after(told);
+            if told != state {
+                self.tell(Update::CallState {
+                    call_id: id.clone(),
+                    state: told,
+                    waits: None,
+                });
+            }
+        }
+        self.tell(Update::CallState {
+            call_id: id,
             state,
             waits,
-        };
-        self.tell(update);
+        });
+    }
+}
+
+/// The state that follows when nothing has to be asked.
+fn after(state: CallState) -> CallState {
+    match state {
+        CallState::Arrived => CallState::Fitting,
+        CallState::Fitting | CallState::Hooking | CallState::Asking => CallState::Waiting,
+        CallState::Waiting => CallState::Running,
+        CallState::Running | CallState::Stopping => CallState::Stopping,
     }
 }
 

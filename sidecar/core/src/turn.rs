@@ -54,6 +54,8 @@ pub struct Turn {
     pub cancelled: bool,
     /// Why it cannot go on, once that is so.
     pub fatal: Option<String>,
+    /// True once the transcript can no longer be written: nothing can be made durable.
+    pub lost: bool,
     /// Why the model stopped last.
     pub stop: Option<ModelStop>,
 }
@@ -118,6 +120,7 @@ impl Turn {
             freezing: 1,
             cancelled: false,
             fatal: None,
+            lost: false,
             stop: None,
         }
     }

@@ -39,7 +39,7 @@ pub fn is_temporary(name: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct DiskError {
-    /// What stands there instead of a file that could be loaded.
+    /// What stands there instead of a file that could be loaded; `Absent` only where nothing does.
     pub kind: Kind,
     /// For the model: what is wrong, without the path.
     pub text: String,
@@ -90,10 +90,9 @@ pub fn resolve(aim: &Aim, cwd: &str, home: &str) -> PathAnswer {
     match sys::stat(&canonical) {
         Ok(stat) => {
             answer.kind = kind_at(&canonical, &stat);
-            answer.links = if matches!(answer.kind, Kind::File(_)) {
-                u64::from(stat.st_nlink)
-            } else {
-                1
+            answer.links = match answer.kind {
+                Kind::File(_) => links(&stat),
+                Kind::Absent | Kind::Directory | Kind::Special => 1,
             };
         }
         Err(Errno::NOENT) => {}
@@ -149,6 +148,12 @@ fn kind_of(stat: &Stat) -> Kind {
     }
 }
 
+fn links(stat: &Stat) -> u64 {
+    // On other machines the field is narrower.
+    #[allow(clippy::useless_conversion)]
+    u64::from(stat.st_nlink)
+}
+
 /// File systems whose files are windows into the kernel: reading them may block, act, or tell
 /// secrets of other processes.
 fn is_pseudo(magic: u64) -> bool {
@@ -184,7 +189,11 @@ fn open_canonical(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
 pub fn open(place: &Place) -> Result<(File, u64), DiskError> {
     let path = Path::new(place.path());
     let fail = |error: Errno| DiskError {
-        kind: Kind::Absent,
+        kind: match error {
+            Errno::NOENT => Kind::Absent,
+            // What stands there cannot be told, so nothing is claimed of it.
+            _ => Kind::Special,
+        },
         text: reason(&error.into()),
     };
     // Opening a device can act on it already, hence a look without opening comes first.

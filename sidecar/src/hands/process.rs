@@ -4,7 +4,7 @@
 //! empty input, an environment built by us, output in bounded memory. A process is over when the
 //! direct child has exited and 200 ms were given to what is still in its pipes; never when the
 //! pipes end, for a grandchild may hold them for ever. On every way out that is not that end (a
-//! stop, a time-out, a dropped future, the sidecar's death) the whole group is ended, and what
+//! stop, a time-out, a dropped future, the sidecar's death by any signal) the whole group is ended, and what
 //! left the group and still carries the call's tag.
 
 // This room is where processes and clocks are touched (style rule 16).
@@ -14,8 +14,8 @@ mod birth;
 mod environment;
 mod hunt;
 mod output;
+mod watchdog;
 
-pub use environment::environment;
 pub use output::{Chunk, Output, SpillMaker, Stream};
 
 use std::collections::BTreeMap;
@@ -68,6 +68,12 @@ pub struct Spec {
     pub timeout: Duration,
     /// Most bytes of output that are kept aside; beyond, they are counted and dropped.
     pub most_output: u64,
+}
+
+/// The environment that a child gets, made of the sidecar's own: `deny` names variables to leave
+/// out beside those that are never handed on, `extra` is added.
+pub fn environment(deny: &[String], extra: &[(&str, OsString)]) -> Vec<(OsString, OsString)> {
+    environment::made_of(std::env::vars_os(), deny, extra)
 }
 
 /// Why a process is over.
@@ -136,7 +142,7 @@ pub async fn run(
     } else {
         Vec::new()
     };
-    family.over(!left.is_empty());
+    family.over();
     if pipes.open() {
         // Somebody still holds the pipes: with nobody reading, its next line would end it.
         tokio::spawn(pipes.swallow());
@@ -193,6 +199,11 @@ fn owner() -> &'static str {
         let nanos = now.map_or(0, |now| now.as_nanos());
         format!("{}-{nanos}", std::process::id())
     })
+}
+
+/// How the tag of every process of this sidecar begins.
+fn sidecar_tag() -> String {
+    format!("{TAG}={}.", owner())
 }
 
 /// The two pipes of a child.
@@ -285,7 +296,7 @@ struct Family {
     over: bool,
 }
 
-/// Families with living members, for the end of the sidecar.
+/// Sessions of calls that run, for the end of the sidecar.
 fn living() -> &'static Mutex<BTreeMap<u64, i32>> {
     static LIVING: Mutex<BTreeMap<u64, i32>> = Mutex::new(BTreeMap::new());
     &LIVING
@@ -297,8 +308,11 @@ impl Family {
             .and_then(|leader| i32::try_from(leader).ok())
             .and_then(Pid::from_raw)
             .ok_or_else(|| io::Error::other("the process has no number"))?;
+        let group = leader.as_raw_nonzero().get();
+        watchdog::note(group, &sidecar_tag());
         let mut living = living().lock().unwrap_or_else(PoisonError::into_inner);
-        living.insert(number, leader.as_raw_nonzero().get());
+        living.insert(number, group);
+        drop(living);
         Ok(Self {
             number,
             leader,
@@ -308,7 +322,7 @@ impl Family {
 
     fn prey(&self) -> Prey {
         Prey {
-            tag: format!("{TAG}={}.{}.", owner(), self.number),
+            tag: format!("{}{}.", sidecar_tag(), self.number),
             session: Some(self.leader.as_raw_nonzero().get()),
         }
     }
@@ -367,13 +381,13 @@ impl Family {
         numbers.filter_map(|pid| u32::try_from(pid).ok()).collect()
     }
 
-    /// The call is over; what it left behind lives on until the sidecar ends.
-    fn over(&mut self, leaves: bool) {
+    /// The call is over. What it left behind lives on until the sidecar ends and is found by its
+    /// tag then: the group's number may be given away, so it is forgotten now.
+    fn over(&mut self) {
         self.over = true;
-        if !leaves {
-            let mut living = living().lock().unwrap_or_else(PoisonError::into_inner);
-            living.remove(&self.number);
-        }
+        watchdog::forget(self.leader.as_raw_nonzero().get(), &sidecar_tag());
+        let mut living = living().lock().unwrap_or_else(PoisonError::into_inner);
+        living.remove(&self.number);
     }
 }
 
@@ -385,7 +399,7 @@ impl Drop for Family {
         // The future was dropped: nobody waits, so force at once. `hunt` finds the session's
         // members too and never hits a number that was given away.
         hunt::signal(&self.prey(), Signal::KILL);
-        self.over(false);
+        self.over();
     }
 }
 
@@ -404,7 +418,7 @@ pub fn end_all(grace: Duration) {
         let living = living().lock().unwrap_or_else(PoisonError::into_inner);
         living.values().copied().collect()
     };
-    let tag = format!("{TAG}={}.", owner());
+    let tag = sidecar_tag();
     let mut prey: Vec<Prey> = sessions
         .into_iter()
         .map(|session| Prey {

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use toolgate_core::command::Task;
 use toolgate_core::document::{DocumentText, OpenDocument};
 use toolgate_core::edit::{LineHunk, Plan};
+use toolgate_core::event::Found;
 use toolgate_core::hunks;
 use toolgate_core::outcome::{Effect, Lines, Raw};
 use toolgate_core::text::FileText;
@@ -18,7 +19,7 @@ use toolgate_protocol::render::{Diff, Hunk, HunkState, Payload};
 use toolgate_protocol::requests::{DocumentEditParams, DocumentEditResult, LineEdit};
 
 use super::{head, open_document, window, Context, EditorHands, Save};
-use crate::hands::decode::{self, Content};
+use crate::hands;
 use crate::hands::disk::{self, CommitError, Durability};
 
 /// How often a change follows a document that moves.
@@ -53,7 +54,7 @@ pub(super) struct Applied {
 }
 
 /// Makes the change of a task.
-pub(super) async fn apply(task: &Task, context: &Context) -> Result<Applied, Raw> {
+pub(super) async fn apply(task: &Task, context: &Context) -> Result<Applied, Box<Raw>> {
     let Some(plan) = &task.plan else {
         return Err(nothing("No change was planned for this call"));
     };
@@ -79,8 +80,8 @@ pub(super) async fn apply(task: &Task, context: &Context) -> Result<Applied, Raw
             let durability = context.limits.durability;
             let work = tokio::task::spawn_blocking(move || on_disk(plan, durability));
             work.await.unwrap_or_else(|_| {
-                Err(Raw::failed(
-                    "The write broke. What it did cannot be told; Read the file.",
+                Err(failed(
+                    "The write broke. What it did cannot be told; Read the file.".to_owned(),
                     Effect::Unknown,
                 ))
             })
@@ -88,18 +89,22 @@ pub(super) async fn apply(task: &Task, context: &Context) -> Result<Applied, Raw
     }
 }
 
-fn nothing(why: &str) -> Raw {
-    Raw::failed(format!("{why}. Nothing was changed."), Effect::None)
+fn nothing(why: &str) -> Box<Raw> {
+    failed(format!("{why}. Nothing was changed."), Effect::None)
 }
 
-fn on_disk(mut plan: Plan, durability: Durability) -> Result<Applied, Raw> {
+fn failed(text: String, effect: Effect) -> Box<Raw> {
+    Box::new(Raw::failed(text, effect))
+}
+
+fn on_disk(mut plan: Plan, durability: Durability) -> Result<Applied, Box<Raw>> {
     if let (Some(base), Some(_)) = (&plan.base, &plan.open) {
         // The base is the document's text: what goes to disk must be spelt as the file is.
         let file = load(&plan)?;
         if file.version() != base.version() {
             return Err(changed(&plan));
         }
-        plan.base = Some(Arc::new(file));
+        plan.base = Some(file);
         plan.open = None;
     }
     let bytes = plan.bytes().map_err(|why| nothing(&why))?;
@@ -107,7 +112,7 @@ fn on_disk(mut plan: Plan, durability: Durability) -> Result<Applied, Raw> {
     let done = disk::commit(&plan.place, base, &bytes, durability);
     let done = done.map_err(|error| match error {
         CommitError::Changed => changed(&plan),
-        CommitError::Appeared => Raw::failed(
+        CommitError::Appeared => failed(
             format!(
                 "{} appeared while it was to be created, by somebody else. Nothing was written. \
                  Read it, then decide.",
@@ -123,7 +128,7 @@ fn on_disk(mut plan: Plan, durability: Durability) -> Result<Applied, Raw> {
                     "The file may hold a part of the new content: Read it."
                 }
             };
-            Raw::failed(format!("{}: {text}. {what}", plan.place), effect)
+            failed(format!("{}: {text}. {what}", plan.place), effect)
         }
     })?;
     let mut notes = Vec::new();
@@ -142,20 +147,16 @@ fn on_disk(mut plan: Plan, durability: Durability) -> Result<Applied, Raw> {
     })
 }
 
-fn load(plan: &Plan) -> Result<FileText, Raw> {
-    let fail = |why: &str| nothing(&format!("{}: {why}", plan.place));
-    let loaded = disk::load(&plan.place, super::read::MOST_LOADED);
-    let loaded = loaded.map_err(|error| fail(&error.text))?;
-    match decode::detect(&loaded.bytes) {
-        Content::Text(encoding) => {
-            FileText::decode(loaded.bytes, encoding).map_err(|why| fail(&why))
-        }
-        Content::Image(what) | Content::Binary(what) => Err(fail(what)),
+fn load(plan: &Plan) -> Result<Arc<FileText>, Box<Raw>> {
+    match hands::look(&plan.place) {
+        Found::Text { text, .. } => Ok(text),
+        Found::Absent => Err(changed(plan)),
+        Found::Unfit(why) => Err(nothing(&format!("{}: {why}", plan.place))),
     }
 }
 
-fn changed(plan: &Plan) -> Raw {
-    Raw::failed(
+fn changed(plan: &Plan) -> Box<Raw> {
+    failed(
         format!(
             "{} changed on disk after this change was planned. Nothing was written. Read it again, \
              then repeat the change if it still makes sense.",
@@ -194,7 +195,7 @@ impl Job<'_> {
         mut plan: Plan,
         mut current: Arc<FileText>,
         mut open: OpenDocument,
-    ) -> Result<Applied, Raw> {
+    ) -> Result<Applied, Box<Raw>> {
         let mut conflicts: Vec<(Arc<str>, LineHunk)> = Vec::new();
         for _ in 0..=MOST_REBASES {
             let based = plan.base.as_ref().map(|base| base.version());
@@ -362,8 +363,8 @@ fn written(hunks: &[LineHunk]) -> Vec<Lines> {
     lines
 }
 
-fn silence(plan: &Plan, why: &str) -> Raw {
-    Raw::failed(
+fn silence(plan: &Plan, why: &str) -> Box<Raw> {
+    failed(
         format!(
             "The editor did not answer whether it changed {}: {why}. It may have been changed: \
              Read it before you go on.",
@@ -373,8 +374,8 @@ fn silence(plan: &Plan, why: &str) -> Raw {
     )
 }
 
-fn all_lost(plan: &Plan, conflicts: &[(Arc<str>, LineHunk)]) -> Raw {
-    Raw::failed(
+fn all_lost(plan: &Plan, conflicts: &[(Arc<str>, LineHunk)]) -> Box<Raw> {
+    failed(
         format!(
             "The person changed the same lines of {} in the editor. Nothing was written.\n{}\nRead \
              the file again, then decide.",
@@ -411,7 +412,7 @@ impl Applied {
     /// The outcome: `what` says in one sentence what was done.
     pub(super) fn into_raw(self, task: &Task, what: &str, structured: serde_json::Value) -> Raw {
         let Some(plan) = &task.plan else {
-            return nothing("No change was planned for this call");
+            return *nothing("No change was planned for this call");
         };
         let mut text = what.to_owned();
         if !self.created.is_empty() {

@@ -139,7 +139,7 @@ fn replacements(input: &Value) -> Vec<Replacement> {
 pub async fn execute(task: Task, context: &Context) -> Raw {
     let applied = match apply::apply(&task, context).await {
         Ok(applied) => applied,
-        Err(raw) => return raw,
+        Err(raw) => return *raw,
     };
     let wanted = replacements(&task.input);
     let first = wanted.first();

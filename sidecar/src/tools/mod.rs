@@ -5,9 +5,18 @@
 //! and never writes a file but through `apply`.
 
 mod apply;
+pub mod bash;
 pub mod edit;
+mod exit_code;
+pub mod glob;
+pub mod grep;
+mod hits;
+mod large;
 mod nearby;
 pub mod read;
+mod report;
+mod terminal;
+pub mod todo;
 mod window;
 pub mod write;
 
@@ -19,7 +28,7 @@ use std::sync::Arc;
 use serde_json::Value;
 pub use tokio_util::sync::CancellationToken;
 use toolgate_core::command::Task;
-use toolgate_core::definition::{Face, ToolFace};
+use toolgate_core::definition::ToolFace;
 use toolgate_core::document::DocumentText;
 use toolgate_core::outcome::{Effect, Raw};
 use toolgate_core::place::{PathAnswer, Place};
@@ -154,6 +163,10 @@ table! {
     Read in read,
     Edit in edit,
     Write in write,
+    Glob in glob,
+    Grep in grep,
+    Bash in bash,
+    TodoWrite in todo,
 }
 
 /// All built-in tools, in table order.
@@ -178,13 +191,9 @@ fn flag(input: &Value, field: &str) -> bool {
 }
 
 /// The answer to the first aim. A call without one never comes here: its gate refused it.
-fn first_answer(task: &Task) -> Result<&PathAnswer, Raw> {
-    let missing = || {
-        Raw::failed(
-            "The path was not looked at; nothing was done.",
-            Effect::None,
-        )
-    };
+fn first_answer(task: &Task) -> Result<&PathAnswer, Box<Raw>> {
+    let why = "The path was not looked at; nothing was done.";
+    let missing = || Box::new(Raw::failed(why, Effect::None));
     task.answers.first().ok_or_else(missing)
 }
 

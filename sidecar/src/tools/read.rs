@@ -16,10 +16,7 @@ use toolgate_protocol::render::Payload;
 use super::window::{self, Wanted, Window};
 use super::{first_answer, nearby, open_document, places, text, Context};
 use crate::hands::decode::{self, Content, SAMPLE};
-use crate::hands::disk;
-
-/// Larger files are read by windows and cannot be edited.
-pub const MOST_LOADED: u64 = 64 * 1024 * 1024;
+use crate::hands::{disk, MOST_LOADED};
 
 /// Larger images are refused by providers.
 const MOST_IMAGE: u64 = 3_750_000;
@@ -132,7 +129,7 @@ impl Face for Read {
 pub async fn execute(task: Task, context: &Context) -> Raw {
     let answer = match first_answer(&task) {
         Ok(answer) => answer.clone(),
-        Err(raw) => return raw,
+        Err(raw) => return *raw,
     };
     let wanted = Wanted::of(&task.input);
     if let Some(open) = open_document(&task, &answer.place) {

@@ -81,7 +81,7 @@ impl Face for Write {
 pub async fn execute(task: Task, context: &Context) -> Raw {
     let applied = match apply::apply(&task, context).await {
         Ok(applied) => applied,
-        Err(raw) => return raw,
+        Err(raw) => return *raw,
     };
     let patch = if applied.creates {
         json!([])

@@ -23,7 +23,7 @@ use toolgate_core::outcome::Effect;
 use toolgate_core::place::Place;
 use toolgate_core::version::RawHash;
 
-use super::{kind_of, open_canonical, read_all, reason, regular, TEMP_PREFIX, TEMP_SUFFIX};
+use super::{kind_of, links, open_canonical, read_all, reason, regular, TEMP_PREFIX, TEMP_SUFFIX};
 
 /// How much a write waits for the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -219,7 +219,7 @@ fn replace(job: &Job<'_>, folder: &OwnedFd, base: RawHash) -> Result<Committed, 
         created: Vec::new(),
         in_place,
     };
-    if u64::from(stat.st_nlink) > 1 {
+    if links(&stat) > 1 {
         in_place(job, folder, base)?;
         return Ok(done(true));
     }

@@ -54,7 +54,7 @@ const ALWAYS: &[(&str, &str)] = &[
 
 /// The child's environment. `deny` names more variables to leave out; a `*` at either end stands
 /// for anything.
-pub fn environment(
+pub(super) fn made_of(
     own: impl IntoIterator<Item = (OsString, OsString)>,
     deny: &[String],
     extra: &[(&str, OsString)],
@@ -112,7 +112,7 @@ mod tests {
     fn check(own: &[(&str, &str)], deny: &[&str], want: &[(&str, &str)]) {
         let own = own.iter().map(|(n, v)| (n.into(), v.into()));
         let deny: Vec<String> = deny.iter().map(|text| (*text).to_owned()).collect();
-        let got = environment(own, &deny, &[]);
+        let got = made_of(own, &deny, &[]);
         let got: Vec<_> = got
             .iter()
             .map(|(n, v)| (n.to_str().unwrap(), v.to_str().unwrap()))
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn nobody_asks_on_a_terminal() {
-        let got = environment([("GIT_EDITOR".into(), "vi".into())], &[], &[]);
+        let got = made_of([("GIT_EDITOR".into(), "vi".into())], &[], &[]);
         assert!(got.contains(&("GIT_EDITOR".into(), "true".into())));
         assert!(got.contains(&("GIT_TERMINAL_PROMPT".into(), "0".into())));
     }

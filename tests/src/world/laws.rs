@@ -1,0 +1,644 @@
+//! The laws, checked from the outside.
+//!
+//! Nothing in here asks the core: it sees the events that go in and the commands that come out,
+//! and has its own, slower idea of what conflicts, what was seen, what was allowed. A broken law
+//! is noted with what happened; the tests say which law each of them is about.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use toolgate_core::command::{Command, Request, Task};
+use toolgate_core::event::{Event, StreamEvent};
+use toolgate_core::fact::{Fact, ModelBlock, UserBlock};
+use toolgate_core::outcome::{Effect, Raw, Stage};
+use toolgate_core::pairing;
+use toolgate_core::permission::RuleList;
+use toolgate_core::schedule::{Policy, Rules};
+use toolgate_protocol::asks::{Ask, OptionKind};
+use toolgate_protocol::ids::{AskId, CallId};
+use toolgate_protocol::notices::{CallState, Update};
+
+/// What was seen to happen, and what broke a law.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Events so far.
+    pub events: u64,
+    /// How often each law was looked at.
+    pub looks: BTreeMap<u32, u64>,
+    /// What broke a law: its number and what happened, the first few of each.
+    pub broken: BTreeMap<u32, Vec<String>>,
+    /// How often each thing happened.
+    pub counts: BTreeMap<String, u64>,
+}
+
+impl Report {
+    /// Notes that a law was looked at, and whether it held.
+    pub fn law(&mut self, law: u32, holds: bool, what: impl FnOnce() -> String) {
+        *self.looks.entry(law).or_default() += 1;
+        if !holds {
+            let broken = self.broken.entry(law).or_default();
+            if broken.len() < 5 {
+                broken.push(what());
+            }
+        }
+    }
+
+    /// Counts something that happened.
+    pub fn count(&mut self, what: &str) {
+        *self.counts.entry(what.to_owned()).or_default() += 1;
+    }
+}
+
+/// The file that a task writes, if it writes one.
+pub fn writes(task: &Task) -> Option<String> {
+    let writer = matches!(task.tool.as_str(), "Edit" | "Write");
+    let answer = task.answers.first().filter(|_| writer);
+    answer.map(|answer| answer.place.path().to_owned())
+}
+
+/// What a call does, by our own idea: what it reads, what it writes, whether that is everything.
+#[derive(Clone, Debug, Default)]
+struct Touch {
+    reads: BTreeSet<String>,
+    writes: BTreeSet<String>,
+    reads_all: bool,
+    unknown: bool,
+}
+
+impl Touch {
+    fn meets(&self, other: &Self) -> bool {
+        if self.unknown || other.unknown {
+            return true;
+        }
+        let hits = |one: &Self, two: &Self| {
+            (one.reads_all && !two.writes.is_empty())
+                || one
+                    .writes
+                    .iter()
+                    .any(|w| two.writes.contains(w) || two.reads.contains(w))
+        };
+        hits(self, other) || hits(other, self)
+    }
+
+    fn read_only(&self) -> bool {
+        !self.unknown && self.writes.is_empty()
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    name: String,
+    input: Value,
+    touch: Touch,
+    denied: bool,
+    must_ask: bool,
+    asked: bool,
+    /// What was shown to the person, and what they refused of it.
+    shown: Option<(String, Vec<String>)>,
+    refused: Vec<String>,
+    allowed: bool,
+    ran: bool,
+    executed: Option<(Stage, Effect)>,
+    started_at: Option<usize>,
+    ended_at: Option<usize>,
+    forgotten: bool,
+    /// What a Read returned, or what a write turned into what.
+    result: Option<(String, String)>,
+}
+
+/// What is known of one session from the outside.
+#[derive(Clone, Debug)]
+pub struct Checks {
+    rules: Rules,
+    list: RuleList,
+    calls: BTreeMap<CallId, Known>,
+    /// Calls of the present answer, in order.
+    answer: Vec<CallId>,
+    /// What the model saw of files, and whether it saw the whole.
+    seen: BTreeMap<String, (String, bool)>,
+    looked: BTreeMap<CallId, String>,
+    asks: BTreeMap<AskId, CallId>,
+    cancelled: bool,
+    facts: usize,
+    durable: usize,
+    last: Option<String>,
+    frame: Option<(String, String)>,
+    /// Files at the answer's begin; none when somebody else wrote meanwhile.
+    before: Option<BTreeMap<String, String>>,
+}
+
+impl Checks {
+    /// Nothing has happened yet.
+    pub fn new(rules: Rules, list: &RuleList) -> Self {
+        Self {
+            rules,
+            list: list.clone(),
+            calls: BTreeMap::new(),
+            answer: Vec::new(),
+            seen: BTreeMap::new(),
+            looked: BTreeMap::new(),
+            asks: BTreeMap::new(),
+            cancelled: false,
+            facts: 0,
+            durable: 0,
+            last: None,
+            frame: None,
+            before: None,
+        }
+    }
+
+    /// How many facts were appended.
+    pub fn facts(&self) -> usize {
+        self.facts
+    }
+
+    /// So many facts are on disk now.
+    pub fn durable(&mut self, facts: usize) {
+        self.durable = self.durable.max(facts);
+    }
+
+    /// Somebody else wrote a file: this answer is not replayed.
+    pub fn disturbed(&mut self) {
+        self.before = None;
+    }
+
+    /// What the model saw of a file.
+    pub fn seen_text(&self, path: &str) -> Option<String> {
+        self.seen.get(path).map(|(text, _)| text.clone())
+    }
+
+    /// Something goes in.
+    pub fn event(&mut self, event: &Event, report: &mut Report) {
+        match event {
+            Event::Cancel => {
+                self.cancelled = true;
+                report.count("cancel");
+            }
+            Event::Answer(answer) => {
+                let Some(call) = self.asks.get(&answer.ask).cloned() else {
+                    return;
+                };
+                let Some(known) = self.calls.get_mut(&call) else {
+                    return;
+                };
+                let digest = known.shown.as_ref().map(|(digest, _)| digest.clone());
+                if digest.as_deref() != Some(&answer.digest) {
+                    return;
+                }
+                known.allowed |= answer.option.allows();
+                known.refused = answer
+                    .hunks
+                    .iter()
+                    .filter(|hunk| !hunk.accept)
+                    .map(|hunk| hunk.hunk_id.0.clone())
+                    .collect();
+                if matches!(
+                    answer.option,
+                    OptionKind::AllowSession | OptionKind::AllowAlways
+                ) {
+                    report.count("allowed for the session");
+                }
+                if answer.option == OptionKind::RejectAndStop {
+                    self.cancelled = true;
+                }
+            }
+            Event::Looked {
+                call,
+                found: toolgate_core::event::Found::Text { text, .. },
+            } => {
+                self.looked.insert(call.clone(), text.text().to_owned());
+            }
+            Event::Stream {
+                event: StreamEvent::Failed(_),
+                ..
+            } => report.count("stream break"),
+            _ => {}
+        }
+    }
+
+    /// Something comes out.
+    pub fn command(
+        &mut self,
+        command: &Command,
+        files: &BTreeMap<String, String>,
+        report: &mut Report,
+    ) {
+        match command {
+            Command::Append(fact) => {
+                self.facts += 1;
+                self.fact(fact, files, report);
+            }
+            Command::Request(request) => self.request(request, files, report),
+            Command::Run(task) => self.run(task, report),
+            Command::Ask { opened, plan } => {
+                report.count("ask");
+                if let Ask::Permission(ask) = &opened.ask {
+                    self.asks.insert(opened.ask_id.clone(), ask.call_id.clone());
+                    if let Some(known) = self.calls.get_mut(&ask.call_id) {
+                        let name = &known.name;
+                        let denied = known.denied;
+                        report.law(7, !denied, || {
+                            format!("{name} was denied and is asked about")
+                        });
+                        known.asked = true;
+                        let hunks = plan.as_ref().map_or_else(Vec::new, |plan| {
+                            plan.hunks.iter().map(|hunk| format!("{hunk:?}")).collect()
+                        });
+                        known.shown = Some((ask.digest.clone(), hunks));
+                    }
+                }
+            }
+            Command::Tell(Update::CallState {
+                call_id,
+                state,
+                waits,
+            }) => {
+                self.state(call_id, *state, waits.as_deref(), report);
+            }
+            Command::Tell(Update::TurnStarted { .. }) => self.cancelled = false,
+            _ => {}
+        }
+    }
+
+    fn state(&mut self, call: &CallId, state: CallState, waits: Option<&str>, report: &mut Report) {
+        report.count(&format!("state {state:?}"));
+        if waits.is_some_and(|waits| waits.starts_with("after ")) {
+            report.count("conflict");
+        }
+        let known = self
+            .calls
+            .get(call)
+            .is_some_and(|known| known.ended_at.is_none());
+        report.law(1, known, || format!("{call} has a state after its end"));
+    }
+
+    fn fact(&mut self, fact: &Fact, files: &BTreeMap<String, String>, report: &mut Report) {
+        match fact {
+            Fact::Block {
+                block:
+                    ModelBlock::Call {
+                        call, name, input, ..
+                    },
+            } => {
+                report.count("call");
+                let input: Value = serde_json::from_str(input).unwrap_or_default();
+                let known = self.known(name, input);
+                self.answer.push(call.clone());
+                self.calls.insert(call.clone(), known);
+            }
+            Fact::AnswerDropped => {
+                report.count("answer dropped");
+                for call in self.answer.drain(..) {
+                    if let Some(known) = self.calls.get_mut(&call) {
+                        known.forgotten = true;
+                    }
+                }
+            }
+            Fact::Started { call, .. } => {
+                if let Some(known) = self.calls.get_mut(call) {
+                    known.started_at = Some(self.facts);
+                }
+            }
+            Fact::Ended { call, block, .. } => self.ended(call, block, report),
+            Fact::User { blocks } => {
+                let results: Vec<&CallId> = blocks
+                    .iter()
+                    .filter_map(|block| match block {
+                        UserBlock::Result(call) => Some(call),
+                        UserBlock::Json(_) => None,
+                    })
+                    .collect();
+                let want: Vec<&CallId> = self.answer.iter().collect();
+                report.law(1, results == want, || {
+                    format!("results {results:?} for {want:?}")
+                });
+                self.replay(files, report);
+                self.answer.clear();
+            }
+            _ => {}
+        }
+    }
+
+    /// A call that arrived, with our own idea of what it does and may do.
+    fn known(&self, name: &str, input: Value) -> Known {
+        let path = input["file_path"].as_str().unwrap_or_default().to_owned();
+        let command = input["command"].as_str().unwrap_or_default();
+        let mut touch = Touch::default();
+        match name {
+            "Read" => {
+                touch.reads.insert(path.clone());
+            }
+            "Edit" | "Write" => {
+                touch.writes.insert(path.clone());
+            }
+            "Bash" if command.starts_with("cat ") => touch.reads_all = true,
+            "TodoWrite" => {
+                touch.writes.insert("todo".to_owned());
+            }
+            _ => touch.unknown = true,
+        }
+        let has = |list: &[String], rule: &str| list.iter().any(|text| text == rule);
+        let secret = path == "/w/secret" || command.ends_with(" secret");
+        let denied = (secret && has(&self.list.deny, "Read(/secret)"))
+            || (command.starts_with("rm ") && has(&self.list.deny, "Bash(rm *)"));
+        // A Read rule speaks of what reads, and of what a known reader's line names.
+        let reads_c = (name == "Read" && path == "/w/c") || command == "cat c";
+        let must_ask = (command == "make b" && has(&self.list.ask, "Bash(make b)"))
+            || (reads_c && has(&self.list.ask, "Read(/c)"))
+            || matches!(name, "Odd" | "Panics")
+            || ((name == "Edit" || name == "Write") && path.contains("/.git/"))
+            || path.starts_with("/out/");
+        Known {
+            name: name.to_owned(),
+            input,
+            touch,
+            denied,
+            must_ask,
+            asked: false,
+            shown: None,
+            refused: Vec::new(),
+            allowed: false,
+            ran: false,
+            executed: None,
+            started_at: None,
+            ended_at: None,
+            forgotten: false,
+            result: None,
+        }
+    }
+
+    fn ended(&mut self, call: &CallId, block: &str, report: &mut Report) {
+        report.count("outcome");
+        let facts = self.facts;
+        let Some(known) = self.calls.get_mut(call) else {
+            return report.law(1, false, || {
+                format!("{call} has an outcome and never arrived")
+            });
+        };
+        let first = known.ended_at.is_none();
+        report.law(1, first, || format!("{call} has two outcomes"));
+        known.ended_at = Some(facts);
+        let path = known.input["file_path"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        match (&known.result, known.name.as_str()) {
+            (Some((_, text)), "Read") => {
+                let whole = known.input.get("limit").is_none();
+                let same = self
+                    .seen
+                    .get(&path)
+                    .is_some_and(|(old, all)| old == text && *all);
+                self.seen.insert(
+                    path,
+                    (text.clone(), whole || same || text.lines().count() < 2),
+                );
+            }
+            (Some((_, after)), "Edit" | "Write") => {
+                self.seen.insert(path, (after.clone(), true));
+            }
+            // A change that is told in full counts as seen, as far as the diff shows the file.
+            _ if block.contains("What changed, in full") => {
+                let whole = self.seen.get(&path).is_none_or(|(_, whole)| *whole);
+                if let Some(text) = self.looked.get(call) {
+                    let whole = whole || shows_all(block, text);
+                    self.seen.insert(path, (text.clone(), whole));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What an executor did, before the core hears of it.
+    pub fn executed(&mut self, task: &Task, raw: &Raw) {
+        let Some(known) = self.calls.get_mut(&task.call) else {
+            return;
+        };
+        known.executed = Some((raw.stage, raw.effect));
+        let text = |shown: &toolgate_core::outcome::Shown| {
+            shown
+                .text
+                .as_ref()
+                .map_or(String::new(), |text| text.to_string())
+        };
+        if let Some(shown) = raw.shown.first() {
+            let before = task
+                .plan
+                .as_ref()
+                .and_then(|plan| plan.base.as_ref())
+                .map_or(String::new(), |base| base.text().to_owned());
+            known.result = Some((before, text(shown)));
+        }
+    }
+
+    fn run(&mut self, task: &Task, report: &mut Report) {
+        report.count("run");
+        let cancelled = self.cancelled;
+        report.law(2, !cancelled, || {
+            format!("{} starts after cancel", task.call)
+        });
+        self.run_in_order(task, report);
+        self.run_allowed(task, report);
+        self.run_seen(task, report);
+        let durable = self.durable;
+        let Some(known) = self.calls.get_mut(&task.call) else {
+            return;
+        };
+        let again = known.ran || known.ended_at.is_some() || known.forgotten;
+        report.law(1, !again, || format!("{} runs again", task.call));
+        known.ran = true;
+        if !known.touch.read_only() {
+            let safe = known.started_at.is_some_and(|at| at <= durable);
+            report.law(11, safe, || {
+                format!("{} runs before its record is durable", task.call)
+            });
+        }
+    }
+
+    /// Law 3, and law 8's "alone".
+    fn run_in_order(&self, task: &Task, report: &mut Report) {
+        let Some(own) = self.calls.get(&task.call) else {
+            return;
+        };
+        for other in self.answer.iter().take_while(|call| **call != task.call) {
+            let Some(earlier) = self.calls.get(other) else {
+                continue;
+            };
+            if earlier.ended_at.is_some() {
+                continue;
+            }
+            let meets = earlier.touch.meets(&own.touch)
+                || self.rules.policy == Policy::Sequential
+                || (self.rules.policy == Policy::Batches
+                    && !(earlier.touch.read_only() && own.touch.read_only()));
+            // An input that no gate can take is answered at once and stands in nobody's way.
+            let law = if own.touch.unknown || earlier.touch.unknown {
+                8
+            } else {
+                3
+            };
+            report.law(law, !meets, || {
+                format!(
+                    "{} ({}) starts before {other} ({}) has ended",
+                    task.call, own.name, earlier.name
+                )
+            });
+        }
+    }
+
+    /// Laws 6, 7 and 8: allowed, and to the byte what was allowed.
+    fn run_allowed(&self, task: &Task, report: &mut Report) {
+        let Some(known) = self.calls.get(&task.call) else {
+            return;
+        };
+        report.law(7, !known.denied, || {
+            format!("{} is denied and runs", task.call)
+        });
+        let odd = known.touch.unknown && known.name != "Bash";
+        let law = if odd { 8 } else { 7 };
+        // What an ask rule or the floor asks about is asked every time; the rest may have been
+        // allowed for the session, an Edit of a file allowing its Read too.
+        let outside = known.input["file_path"] == "/out/x";
+        let before = self.calls.values().any(|other| {
+            other.allowed
+                && (other.name == known.name || (outside && other.input["file_path"] == "/out/x"))
+        });
+        let asked = !known.must_ask || known.asked || ((odd || outside) && before);
+        report.law(law, asked, || {
+            format!(
+                "{} ({}) must be asked about and was not",
+                task.call, known.name
+            )
+        });
+        let answered = !known.asked || known.allowed || self.covered(known);
+        report.law(6, answered, || {
+            format!("{} runs before an allow", task.call)
+        });
+        let same = known.input == *task.input;
+        report.law(6, same, || format!("{} runs with another input", task.call));
+        if let (Some((_, shown)), Some(plan), true) = (&known.shown, &task.plan, known.allowed) {
+            let runs: Vec<String> = plan.hunks.iter().map(|hunk| format!("{hunk:?}")).collect();
+            let allowed = runs.iter().all(|hunk| shown.contains(hunk))
+                && plan
+                    .hunks
+                    .iter()
+                    .all(|hunk| !known.refused.contains(&hunk.id.0))
+                && runs.len() + known.refused.len() == shown.len();
+            report.law(6, allowed, || {
+                format!("{} writes other hunks than were allowed", task.call)
+            });
+        }
+    }
+
+    /// A rule that the person gave with another prompt may have decided this one.
+    fn covered(&self, known: &Known) -> bool {
+        self.calls
+            .values()
+            .any(|other| other.allowed && other.name == known.name)
+    }
+
+    /// Law 5.
+    fn run_seen(&self, task: &Task, report: &mut Report) {
+        let Some(plan) = &task.plan else { return };
+        let Some(base) = &plan.base else { return };
+        if base.text().is_empty() {
+            return;
+        }
+        let seen = self.seen.get(plan.place.path());
+        let whole = seen.is_some_and(|(text, whole)| text == base.text() && *whole);
+        report.law(5, whole, || {
+            format!(
+                "{} changes {:?} and the model saw {seen:?}",
+                task.call,
+                base.text()
+            )
+        });
+    }
+
+    fn request(
+        &mut self,
+        request: &Request,
+        files: &BTreeMap<String, String>,
+        report: &mut Report,
+    ) {
+        report.count("request");
+        let messages: String = request.messages.iter().map(|part| part.as_ref()).collect();
+        let valid = pairing::validate(&messages);
+        report.law(1, valid.is_ok(), || format!("{valid:?}: {messages}"));
+        let frame = (request.tools.to_string(), request.system.to_string());
+        if let Some(last) = &self.last {
+            let same = messages.starts_with(last) && self.frame.as_ref() == Some(&frame);
+            report.law(9, same, || format!("{last}\nis no prefix of\n{messages}"));
+        }
+        self.last = Some(messages);
+        self.frame = Some(frame);
+        let durable = self.durable;
+        let open = self.calls.values().find(|known| {
+            known.ran
+                && !known.touch.read_only()
+                && known.ended_at.is_none_or(|ended| ended > durable)
+        });
+        report.law(11, open.is_none(), || {
+            format!("a request before {open:?} is durable")
+        });
+        self.before = Some(files.clone());
+    }
+
+    /// Law 3 as a value: the answer's calls, one after the other, give the same files and the
+    /// same reads.
+    fn replay(&mut self, files: &BTreeMap<String, String>, report: &mut Report) {
+        let Some(mut serial) = self.before.take() else {
+            return;
+        };
+        for call in &self.answer {
+            let Some(known) = self.calls.get(call) else {
+                continue;
+            };
+            let Some((stage, effect)) = known.executed else {
+                continue;
+            };
+            let path = known.input["file_path"].as_str().unwrap_or_default();
+            match (known.name.as_str(), stage, &known.result) {
+                ("Read", Stage::Done, Some((_, text))) => {
+                    let same = serial.get(path) == Some(text);
+                    report.law(3, same, || format!("{call} read what no serial run shows"));
+                }
+                ("Edit" | "Write", Stage::Done, Some((before, after))) => {
+                    let stood = serial.get(path).cloned().unwrap_or_default();
+                    report.law(3, stood == *before, || {
+                        format!("{call} wrote over other text")
+                    });
+                    serial.insert(path.to_owned(), after.clone());
+                }
+                ("Bash", _, _) if effect == Effect::Happened => return,
+                _ => {}
+            }
+        }
+        report.law(3, serial == *files, || {
+            "the files differ from a serial run's".to_owned()
+        });
+        report.count("answer replayed serially");
+    }
+
+    /// Everything has come to its end.
+    pub fn at_the_end(&self, idle: bool, report: &mut Report) {
+        report.law(1, idle, || "a turn never ends".to_owned());
+        for (call, known) in &self.calls {
+            let answered = known.ended_at.is_some() || known.forgotten;
+            report.law(1, answered || !idle, || format!("{call} has no outcome"));
+        }
+    }
+}
+
+/// Does the diff in a refusal show every line of this text?
+fn shows_all(block: &str, text: &str) -> bool {
+    let block: Value = serde_json::from_str(block).unwrap_or_default();
+    let content = block["content"].as_str().unwrap_or_default();
+    let Some((_, diff)) = content.split_once("in full:\n") else {
+        return false;
+    };
+    let shown = diff
+        .lines()
+        .filter_map(|line| line.strip_prefix(' ').or_else(|| line.strip_prefix('+')));
+    shown.eq(text.lines())
+}
