@@ -73,22 +73,23 @@ impl Face for Edit {
                     },
                 },
                 "required": ["file_path"],
-                "oneOf": [
-                    {
-                        "required": ["old_string", "new_string"],
-                        "not": { "required": ["edits"] },
-                    },
-                    {
-                        "required": ["edits"],
-                        "not": {
-                            "anyOf": [
-                                { "required": ["old_string"] },
-                                { "required": ["new_string"] },
-                                { "required": ["replace_all"] },
-                            ],
+                // Either both texts or `edits`. Said without `oneOf` or `anyOf`: the Messages API
+                // refuses those at the top of a schema.
+                "minProperties": 2,
+                "dependentRequired": {
+                    "old_string": ["new_string"],
+                    "new_string": ["old_string"],
+                    "replace_all": ["old_string"],
+                },
+                "dependentSchemas": {
+                    "edits": {
+                        "properties": {
+                            "old_string": false,
+                            "new_string": false,
+                            "replace_all": false,
                         },
                     },
-                ],
+                },
                 "additionalProperties": false,
             }),
         }
@@ -168,4 +169,35 @@ pub(super) fn lexical(task: &Task) -> &str {
     task.answers
         .first()
         .map_or("the file", |answer| answer.lexical.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolgate_core::schema::Schema;
+
+    #[test]
+    fn takes_two_texts_or_a_list_of_edits() {
+        let schema = Schema::compile(&Edit.definition().input_schema).unwrap();
+        let fits = |mut input: Value| {
+            input["file_path"] = json!("a");
+            schema.check(&input).is_ok()
+        };
+        let edits = json!([{ "old_string": "a", "new_string": "b" }]);
+        assert!(fits(json!({ "old_string": "a", "new_string": "b" })));
+        assert!(fits(
+            json!({ "old_string": "a", "new_string": "b", "replace_all": true })
+        ));
+        assert!(fits(json!({ "edits": edits })));
+        assert!(!fits(json!({})));
+        assert!(!fits(json!({ "old_string": "a" })));
+        assert!(!fits(json!({ "new_string": "b" })));
+        assert!(!fits(json!({ "replace_all": true })));
+        assert!(!fits(json!({ "edits": edits, "old_string": "a" })));
+        assert!(!fits(json!({ "edits": edits, "replace_all": true })));
+        assert!(!fits(
+            json!({ "edits": edits, "old_string": "a", "new_string": "b" })
+        ));
+        assert!(!fits(json!({ "edits": [] })));
+    }
 }
