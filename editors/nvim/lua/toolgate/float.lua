@@ -39,6 +39,16 @@ function M.new(act)
       end
     end,
   })
+  vim.api.nvim_create_autocmd("WinResized", {
+    group = group,
+    desc = "Toolgate: keep an open question beside what it is about",
+    callback = function()
+      if self.ask and self:is_open() then
+        self:place()
+        self:look()
+      end
+    end,
+  })
   vim.api.nvim_create_autocmd("WinScrolled", {
     group = group,
     desc = "Toolgate: the end of a question was seen",
@@ -85,7 +95,10 @@ local function add_options(out, ask)
   for _, option in ipairs(ask.options) do
     add(out, ("[%s] %s"):format(keys[option.option] or "-", option.label))
     for _, rule in ipairs(option.rules or {}) do
-      add(out, "      rule: " .. rule)
+      -- What is saved is always shown in full; a label that says it already says it once.
+      if not option.label:find(rule, 1, true) then
+        add(out, "      rule: " .. rule)
+      end
     end
   end
   out[#out + 1] = ("[%s] refuse with a word to the model"):format(keys.message or "-")
@@ -176,23 +189,60 @@ function Float:make_buffer()
   end)
 end
 
----@private
----@param lines string[]
----@return table
-function Float:placement(lines)
-  local width = math.max(30, math.min(config.get().panel.width, vim.o.columns - 4))
-  local height = 0
-  for _, line in ipairs(lines) do
-    height = height + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / width))
+--- Rows and columns that the border takes.
+local BORDER = 2
+
+---@param rows integer
+---@return integer
+local function bounded(rows)
+  return math.max(1, math.min(rows, math.floor(vim.o.lines * 0.8)))
+end
+
+--- The panel's window in this tab page.
+---@return integer?
+local function panel_window()
+  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    if vim.bo[vim.api.nvim_win_get_buf(win)].filetype == "toolgate" then
+      return win
+    end
   end
-  return {
-    relative = "editor",
-    anchor = "NE",
-    row = 1,
-    col = vim.o.columns,
-    width = width,
-    height = math.max(1, math.min(height, math.floor(vim.o.lines * 0.8))),
-  }
+  return nil
+end
+
+--- Where the float stands: over the panel, beneath its text where there is room, so that neither
+--- the file nor the card of the call is hidden; else at the top, where the oldest text is.
+---@private
+---@param height integer
+---@return vim.api.keyset.win_config
+function Float:placement(height)
+  local panel = panel_window()
+  local least, most = 30, vim.o.columns - 2 * BORDER
+  local wanted = panel and vim.api.nvim_win_get_width(panel) - BORDER or config.get().panel.width
+  local width = math.max(least, math.min(wanted, most))
+  local place = { relative = "editor", anchor = "NE", row = 1, col = vim.o.columns }
+  place.width, place.height = width, height
+  if not panel then
+    return place
+  end
+  local top, left = unpack(vim.api.nvim_win_get_position(panel))
+  place.anchor, place.row, place.col = "NW", top + 1, left
+  -- Two rows are left for what the card may still have to say.
+  local free = vim.api.nvim_win_get_height(panel) - vim.api.nvim_win_text_height(panel, {}).all - 2
+  if free >= place.height + BORDER then
+    place.row = top + vim.api.nvim_win_get_height(panel) - place.height - BORDER
+  end
+  return place
+end
+
+--- Fits the float to its text: how high it is shows only once it has its width.
+---@private
+function Float:place()
+  local height = vim.api.nvim_win_get_height(self.win)
+  vim.api.nvim_win_set_config(self.win, self:placement(height))
+  local rows = bounded(vim.api.nvim_win_text_height(self.win, {}).all)
+  if rows ~= height then
+    vim.api.nvim_win_set_config(self.win, self:placement(rows))
+  end
 end
 
 ---@private
@@ -230,9 +280,9 @@ function Float:footer()
 end
 
 ---@private
----@param lines string[]
-function Float:open_window(lines)
-  local options = self:placement(lines)
+---@param rows integer How many there are at least.
+function Float:open_window(rows)
+  local options = self:placement(bounded(rows))
   options.style = "minimal"
   options.border = "rounded"
   options.title = { { " Toolgate asks ", "ToolgateAskTitle" } }
@@ -242,7 +292,9 @@ function Float:open_window(lines)
   options.zindex = 60
   self.win = vim.api.nvim_open_win(self.buf, false, options)
   vim.wo[self.win].wrap = true
+  vim.wo[self.win].linebreak = true
   vim.wo[self.win].smoothscroll = true
+  self:place()
 end
 
 --- Shows a question. The same one again is only drawn again.
@@ -261,7 +313,7 @@ function Float:show(ask, waiting)
   self.end_seen, self.shown_at = false, nil
   self:make_buffer()
   self:paint(lines, first, past)
-  self:open_window(lines)
+  self:open_window(#lines)
   vim.cmd("redraw")
   -- Visible from here on, not before.
   self.shown_at = vim.uv.hrtime()
@@ -293,7 +345,7 @@ function Float:refresh()
   end
   local lines, first, past = M.text(self.ask, self.waiting)
   self:paint(lines, first, past)
-  vim.api.nvim_win_set_config(self.win, self:placement(lines))
+  self:place()
   self.end_seen = false
   self:look()
   self:footer()
