@@ -4,6 +4,7 @@
 //! (`fake-model`), plays an editor, reads scenarios, and drives the core through random worlds. It
 //! must never be used by the sidecar.
 
-pub mod generate;
+pub mod fake_editor;
 pub mod fake_model;
+pub mod generate;
 pub mod world;
