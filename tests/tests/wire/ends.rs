@@ -18,7 +18,7 @@ async fn gone(pid: u32) {
     let Ok(handle) = pidfd_open(pid, PidfdFlags::NONBLOCK) else {
         return;
     };
-    let handle = AsyncFd::new(handle).unwrap();
+    let handle = AsyncFd::register(handle).unwrap();
     let ended = tokio::time::timeout(DEADLINE, handle.readable()).await;
     ended.expect("the process stays").unwrap().retain_ready();
 }
