@@ -43,6 +43,29 @@ function M.elapsed(ms)
   return ("%d min %d s"):format(math.floor(ms / 60000), math.floor(ms / 1000) % 60)
 end
 
+--- How many hunks of an edit were not applied: what "completed" alone would hide.
+---@param call toolgate.Call
+---@return string
+local function not_applied(call)
+  local payload_of = call.content and call.content.payload
+  if not payload_of or payload_of.kind ~= "diff" then
+    return ""
+  end
+  local count = { rejected = 0, conflict = 0 }
+  for _, hunk in ipairs(payload_of.hunks) do
+    if count[hunk.state] then
+      count[hunk.state] = count[hunk.state] + 1
+    end
+  end
+  local out = ""
+  for _, state in ipairs({ "rejected", "conflict" }) do
+    if count[state] > 0 then
+      out = out .. (", %d/%d %s"):format(count[state], #payload_of.hunks, state)
+    end
+  end
+  return out
+end
+
 --- What a call does now, or how it ended.
 ---@param call toolgate.Call
 ---@param now integer Milliseconds.
@@ -50,7 +73,7 @@ end
 function M.state(call, now)
   if call.status then
     local took = call.duration and call.duration > 0 and ", " .. M.elapsed(call.duration) or ""
-    return call.status .. took
+    return call.status .. not_applied(call) .. took
   end
   local text = call.waits and ("waits: " .. one_line(call.waits)) or call.state
   if call.began then
