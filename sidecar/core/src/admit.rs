@@ -194,13 +194,14 @@ impl Session {
         };
         call.progress.waits = None;
         let answers = call.found.answers.clone();
-        let change = guarded(|| entry.face.change(&input)).flatten();
-        if change.is_none() {
-            let checked = guarded(|| entry.face.check(&input, &answers));
-            match checked.unwrap_or_else(|| Err("the tool's check failed".to_owned())) {
-                Ok(()) => self.decide(index),
-                Err(text) => self.refuse(index, Raw::refused(Gate::Meaning, text)),
-            }
+        let checked = guarded(|| entry.face.check(&input, &answers));
+        let checked = checked.unwrap_or_else(|| Err("The tool's own check failed.".to_owned()));
+        if let Err(text) = checked {
+            self.refuse(index, Raw::refused(Gate::Meaning, text));
+            return true;
+        }
+        if guarded(|| entry.face.change(&input)).flatten().is_none() {
+            self.decide(index);
             return true;
         }
         let Some(answer) = answers.first() else {

@@ -14,10 +14,13 @@ use crate::event::{Failure, ModelStop, RequestId, StreamEvent};
 use crate::fact::{Fact, ModelBlock, UserBlock};
 use crate::message::{text_block, tool_use, AssistantBlock, Part};
 use crate::outcome::{Gate, Raw};
+use crate::place::Place;
 use crate::schedule::may_start_early;
 use crate::session::Session;
 use crate::settle::dropped;
+use crate::shown::shown;
 use crate::turn::{Phase, Received};
+use crate::version::Version;
 
 /// Milliseconds to wait before try number `attempt`, without jitter.
 pub fn backoff_ms(attempt: u32, asked: Option<u64>) -> u64 {
@@ -245,7 +248,8 @@ impl Session {
                 parts.push(Part::clone(&outcome.block));
             }
         }
-        for text in next.notes.into_iter().chain(next.said) {
+        let changed = self.changed_files();
+        for text in changed.into_iter().chain(next.notes).chain(next.said) {
             facts.push(UserBlock::Json(Part::clone(&text)));
             parts.push(text);
         }
@@ -260,6 +264,29 @@ impl Session {
             return self.ask_repetition(text, calls.last().map(|call| call.id.clone()));
         }
         self.next_request();
+    }
+
+    /// What the model must know of files that changed since it saw them. Toolgate's own changes,
+    /// whose hints may come before their outcomes, are in the ledger by now.
+    fn changed_files(&mut self) -> Option<Part> {
+        let changed = std::mem::take(&mut self.memory.changed);
+        let ledger = &self.memory.ledger;
+        let other = |(place, version): &(Place, Option<Version>)| {
+            let seen = ledger.seen(place);
+            seen.is_some_and(|seen| Some(seen.version()) != *version)
+        };
+        let names: Vec<String> = changed
+            .into_iter()
+            .filter(other)
+            .map(|(place, _)| shown(place.path()))
+            .collect();
+        (!names.is_empty()).then(|| {
+            text_block(&format!(
+                "[Changed by somebody else since you last saw it: {}. Read it again before you \
+                 rely on it.]",
+                names.join(", ")
+            ))
+        })
     }
 
     /// Why the turn ends here; none: it goes on.

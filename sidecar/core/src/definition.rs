@@ -212,8 +212,8 @@ pub trait Face: Send + Sync {
         None
     }
 
-    /// A check of the input's meaning against what stands at its paths (gate 3), for tools
-    /// without a `change`. The error is for the model.
+    /// A check of the input's meaning against what stands at its paths (gate 3). The error is for
+    /// the model.
     fn check(&self, _input: &Value, _answers: &[PathAnswer]) -> Result<(), String> {
         Ok(())
     }

@@ -15,8 +15,9 @@ use crate::document::{Documents, OpenDocument};
 use crate::job::Done;
 use crate::message::AssistantBlock;
 use crate::outcome::Raw;
-use crate::place::PathAnswer;
+use crate::place::{PathAnswer, Place};
 use crate::text::FileText;
+use crate::version::Version;
 
 /// Number of a model request within its session.
 pub type RequestId = u32;
@@ -86,6 +87,14 @@ pub enum Event {
     Durable {
         /// The token.
         token: u32,
+    },
+    /// A file that the model saw may be another now: what stands there, none where nothing or no
+    /// text does. A hint: a lost one costs nothing but an earlier word to the model.
+    FileChanged {
+        /// The file.
+        place: Place,
+        /// What stands there.
+        version: Option<Version>,
     },
     /// The transcript can no longer be written.
     TranscriptFailed(String),

@@ -170,6 +170,11 @@ impl Ledger {
         self.places.get(place).cloned()
     }
 
+    /// The places that the model saw something of.
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        self.places.keys()
+    }
+
     /// Forgets a place, for instance one that is gone.
     pub fn forget(&mut self, place: &Place) {
         self.places.remove(place);

@@ -26,6 +26,7 @@ use crate::permission::RuleSet;
 use crate::place::Place;
 use crate::schedule;
 use crate::turn::{Phase, Turn};
+use crate::version::Version;
 
 /// What is fixed for a session.
 pub struct Setup {
@@ -125,6 +126,9 @@ pub struct Memory {
     /// Files read in the present answer, and what the model had seen of them before: a Write of
     /// the same answer was written before its content was seen.
     pub read_now: BTreeMap<Place, Option<Seen>>,
+    /// Files that are another now than the model saw, as far as hints tell: told with the next
+    /// request.
+    pub changed: BTreeMap<Place, Option<Version>>,
     /// The failure that came last, and how often in a row.
     pub repeated: Option<(String, u32)>,
 }
@@ -236,6 +240,9 @@ impl Session {
             Event::Computed { call, done } => self.computed(call, done),
             Event::Granted { call, documents } => self.granted(&call, documents),
             Event::Durable { token } => self.durable(token),
+            Event::FileChanged { place, version } => {
+                self.memory.changed.insert(place, version);
+            }
             Event::TranscriptFailed(text) => self.transcript_failed(text),
             Event::Progress { call, text, bytes } => self.progressed(call, text, bytes),
             Event::Finished { call, raw, ms } => self.finished(&call, *raw, ms),

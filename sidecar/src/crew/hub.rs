@@ -16,10 +16,12 @@ use toolgate_core::catalog::Catalog;
 use toolgate_core::desk::{Desk, DeskEvent, Grant};
 use toolgate_core::event::Event;
 use toolgate_core::outcome::Raw;
+use toolgate_core::place::Place;
 use toolgate_protocol::ids::SessionId;
 
 use crate::crew::inbox::{DocumentEvent, Inbox, Input, Outlet};
 use crate::crew::live::Live;
+use crate::hands::watch::{Hint, Watch};
 use crate::provider::Provider;
 use crate::settings::Settings;
 use crate::store::Store;
@@ -67,6 +69,8 @@ pub struct Hub {
     pub(crate) outlet: Outlet,
     /// This process.
     pub(crate) epoch: String,
+    /// Hints about the files that models saw.
+    pub(crate) watch: Watch,
     /// Events that the loop itself caused; handled before anything else.
     pub(crate) soon: VecDeque<(SessionId, Event)>,
 }
@@ -76,6 +80,8 @@ impl Hub {
     pub fn new(config: Config, outlet: Outlet) -> (Self, Inbox, mpsc::UnboundedReceiver<Input>) {
         let (sender, receiver) = mpsc::unbounded_channel();
         let inbox = Inbox(sender);
+        let (watch, hints) = Watch::new();
+        forward_hints(hints, inbox.clone());
         let catalog = Catalog::new(crate::tools::all().into_iter().map(|tool| tool.face));
         let hub = Self {
             catalog,
@@ -85,6 +91,7 @@ impl Hub {
             inbox: inbox.clone(),
             outlet,
             epoch: crate::crew::requests::fresh_id("e"),
+            watch,
             soon: VecDeque::new(),
             config,
         };
@@ -145,6 +152,7 @@ impl Hub {
                 let place = toolgate_core::place::Place::canonical(&path);
                 let _ = reply.send(self.desk.document(&place));
             }
+            Input::Hint(hint) => self.hint(hint),
             Input::Shutdown(done) => {
                 let _ = done.send(());
             }
@@ -219,6 +227,39 @@ impl Hub {
         });
     }
 
+    /// Hashes what a hint is about, where a model saw it: the hint itself decides nothing.
+    fn hint(&mut self, hint: Hint) {
+        let path = match hint {
+            Hint::Path(path) => Some(path),
+            Hint::Rescan => None,
+            Hint::Degraded(text) => {
+                tracing::warn!("{text}");
+                return;
+            }
+        };
+        let mut wanted: Vec<(SessionId, Place)> = Vec::new();
+        for (id, live) in &self.sessions {
+            let seen = live.session.ledger().places();
+            let about = |place: &&Place| {
+                path.as_ref()
+                    .is_none_or(|path| path.as_os_str() == place.path())
+            };
+            wanted.extend(seen.filter(about).map(|place| (id.clone(), place.clone())));
+        }
+        // An open document is what the editor says, not what is on disk.
+        wanted.retain(|(_, place)| self.desk.document(place).is_none());
+        if wanted.is_empty() {
+            return;
+        }
+        let inbox = self.inbox.clone();
+        tokio::task::spawn_blocking(move || {
+            for (session, place) in wanted {
+                let version = crate::look::version(&place);
+                inbox.event(&session, Event::FileChanged { place, version });
+            }
+        });
+    }
+
     pub(crate) fn granted(&mut self, grants: Vec<Grant>) {
         for Grant {
             holder: (session, call),
@@ -281,4 +322,13 @@ impl Hub {
         raw.stage = toolgate_core::outcome::Stage::Unknown;
         raw
     }
+}
+
+/// Passes hints on into the inbox, until the watcher is gone.
+fn forward_hints(mut hints: mpsc::UnboundedReceiver<Hint>, inbox: Inbox) {
+    tokio::spawn(async move {
+        while let Some(hint) = hints.recv().await {
+            inbox.put(Input::Hint(hint));
+        }
+    });
 }

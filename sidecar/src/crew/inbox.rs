@@ -3,6 +3,7 @@
 //! A door's handler puts one value in here before any `.await` and answers at once; nothing a
 //! handler does ever waits for a model, a tool or a person.
 
+use crate::hands::watch::Hint;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use toolgate_core::buffers::TextChange;
@@ -112,6 +113,8 @@ pub enum Input {
     Event(SessionId, Event),
     /// An executor wants an open document as it is now.
     Snapshot(String, oneshot::Sender<Option<DocumentText>>),
+    /// A file may have changed, or hints were lost.
+    Hint(Hint),
     /// The program ends: everything is stopped, and told when that is done.
     Shutdown(oneshot::Sender<()>),
 }

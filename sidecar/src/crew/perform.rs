@@ -2,6 +2,7 @@
 //! is spawned with a cancel token and answers with an event.
 
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -199,6 +200,9 @@ impl Hub {
     }
 
     fn append(&mut self, id: &SessionId, fact: &Fact) {
+        if let Fact::Shown { path, .. } = fact {
+            self.watch.touch(Path::new(path));
+        }
         let Some(live) = self.sessions.get_mut(id) else {
             return;
         };

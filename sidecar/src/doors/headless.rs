@@ -289,7 +289,7 @@ impl Printer {
             }
             Update::CallState {
                 waits: Some(waits), ..
-            } => format!("  waits for {waits}"),
+            } => format!("  waits: {waits}"),
             Update::CallProgress { text, .. } => {
                 format!("  | {}", text.lines().last().unwrap_or_default())
             }

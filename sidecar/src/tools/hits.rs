@@ -108,44 +108,16 @@ impl Report<'_> {
             Mode::Content => self.content(),
             Mode::Count => self.counts(),
         };
-        let mut body = entries.join("\n");
-        let mut notes: Vec<String> = Vec::new();
         let shown = entries.len();
-        if shown == 0 {
-            body = if total == 0 {
-                "No matches found".to_owned()
-            } else {
-                format!(
-                    "Nothing is left behind offset {}: there are {total} entries",
-                    self.page.offset
-                )
-            };
-        } else if self.page.offset + shown < total {
-            notes.push(format!(
-                "[Entries {} to {} of {total}; go on with offset {}.]",
-                self.page.offset + 1,
-                self.page.offset + shown,
-                self.page.offset + shown
-            ));
-        }
-        if self.found.binary > 0 {
-            let files = count(self.found.binary, "file", "files");
-            notes.push(format!("[{files} skipped: binary.]"));
-        }
-        let unsaved: Vec<String> = self
-            .found
-            .files
-            .iter()
-            .filter(|file| file.unsaved)
-            .map(|file| told(&file.path, &self.task.cwd))
-            .collect();
-        if !unsaved.is_empty() {
-            notes.push(format!(
-                "[Searched as in the editor, unsaved: {}.]",
-                unsaved.join(", ")
-            ));
-        }
-        notes.extend(unfinished(self.found.finish, LIMIT));
+        let body = match (shown, total) {
+            (0, 0) => "No matches found".to_owned(),
+            (0, _) => format!(
+                "Nothing is left behind offset {}: there are {total} entries",
+                self.page.offset
+            ),
+            _ => entries.join("\n"),
+        };
+        let mut notes = self.notes(shown, total);
         let structured = self.structured(&body, shown, total);
         let mut persisted = None;
         let text = if body.chars().count() > MOST_INLINE {
@@ -170,6 +142,34 @@ impl Report<'_> {
             persisted,
             ..Raw::done(text)
         }
+    }
+
+    /// What the model must know beside the entries.
+    fn notes(&self, shown: usize, total: usize) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        let last = self.page.offset + shown;
+        if shown > 0 && last < total {
+            notes.push(format!(
+                "[Entries {} to {last} of {total}; go on with offset {last}.]",
+                self.page.offset + 1
+            ));
+        }
+        if self.found.binary > 0 {
+            let files = count(self.found.binary, "file", "files");
+            notes.push(format!("[{files} skipped: binary.]"));
+        }
+        let unsaved = self.found.files.iter().filter(|file| file.unsaved);
+        let unsaved: Vec<String> = unsaved
+            .map(|file| told(&file.path, &self.task.cwd))
+            .collect();
+        if !unsaved.is_empty() {
+            notes.push(format!(
+                "[Searched as in the editor, unsaved: {}.]",
+                unsaved.join(", ")
+            ));
+        }
+        notes.extend(unfinished(self.found.finish, LIMIT));
+        notes
     }
 
     fn files(&self) -> (Vec<String>, usize) {

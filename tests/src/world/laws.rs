@@ -83,6 +83,11 @@ impl Touch {
     fn read_only(&self) -> bool {
         !self.unknown && self.writes.is_empty()
     }
+
+    /// True when something outside the session may be another afterwards.
+    fn has_effects(&self) -> bool {
+        self.unknown || self.writes.iter().any(|written| written != "todo")
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -338,7 +343,7 @@ impl Checks {
             _ => touch.unknown = true,
         }
         let has = |list: &[String], rule: &str| list.iter().any(|text| text == rule);
-        let secret = path == "/w/secret" || command.ends_with(" secret");
+        let secret = path == "/w/secret" || command == "cat secret";
         let denied = (secret && has(&self.list.deny, "Read(/secret)"))
             || (command.starts_with("rm ") && has(&self.list.deny, "Bash(rm *)"));
         // A Read rule speaks of what reads, and of what a known reader's line names.
@@ -447,7 +452,7 @@ impl Checks {
         let again = known.ran || known.ended_at.is_some() || known.forgotten;
         report.law(1, !again, || format!("{} runs again", task.call));
         known.ran = true;
-        if !known.touch.read_only() {
+        if known.touch.has_effects() {
             let safe = known.started_at.is_some_and(|at| at <= durable);
             report.law(11, safe, || {
                 format!("{} runs before its record is durable", task.call)
@@ -575,7 +580,7 @@ impl Checks {
         let durable = self.durable;
         let open = self.calls.values().find(|known| {
             known.ran
-                && !known.touch.read_only()
+                && known.touch.has_effects()
                 && known.ended_at.is_none_or(|ended| ended > durable)
         });
         report.law(11, open.is_none(), || {

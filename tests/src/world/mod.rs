@@ -286,6 +286,18 @@ impl World {
         self.files.insert(path.to_owned(), text);
         self.sims.iter_mut().for_each(|sim| sim.checks.disturbed());
         self.report.count("outside write");
+        // The hint comes, or not, or for nothing.
+        if self.rng.permille(500) {
+            let place = Place::canonical(path);
+            let text = self
+                .files
+                .get(path)
+                .map(|text| FileText::from_document(text).version());
+            for sim in 0..self.sims.len() {
+                let (place, version) = (place.clone(), text);
+                self.give(sim, Event::FileChanged { place, version });
+            }
+        }
     }
 
     /// Gives an event to a session, checks its commands, and puts what they begin under way.

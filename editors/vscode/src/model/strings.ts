@@ -1,0 +1,96 @@
+// Every sentence of the panel in one table, so that they can be translated in one place.
+// Must never hold behaviour.
+
+/** The panel's sentences in English; the keys are what the webview asks for. */
+export const PANEL_STRINGS = {
+  promptLabel: "Prompt",
+  promptPlaceholder: "Ask for a change… (Enter sends, Shift+Enter breaks the line)",
+  send: "Send",
+  sendNow: "Stop and send",
+  stop: "Stop",
+  session: "Session",
+  you: "You",
+  model: "Model",
+  thinking: "Thinking",
+  earlier: "Show earlier ({0})",
+  empty:
+    "Ask for a change. Every tool call passes the gate: you see it, and what it does, before it happens.",
+  mode: "Mode",
+  modeDefault: "Ask",
+  modeAcceptEdits: "Accept edits",
+  modePlan: "Plan only",
+  modeDontAsk: "Never ask (deny)",
+  modeBypassPermissions: "Bypass permissions",
+  usage: "Tokens: {0} in, {1} out, {2} from cache",
+  plan: "Plan",
+  planDone: "done",
+  planDoing: "in progress",
+  planOpen: "open",
+  stateArrived: "arrived",
+  stateFitting: "being checked",
+  stateHooking: "hooks look at it",
+  stateAsking: "waits for you",
+  stateWaiting: "waits",
+  stateRunning: "running",
+  stateStopping: "stopping",
+  statusCompleted: "done",
+  statusFailed: "failed",
+  statusRefused: "refused",
+  statusDenied: "denied",
+  statusCancelled: "cancelled",
+  statusUnknown: "effect unknown",
+  waitsFor: "waits: {0}",
+  cancelCall: "Stop this call",
+  fullOutput: "Show the full output ({0} bytes)",
+  nextPage: "Show more ({0} of {1} bytes)",
+  openFile: "Open {0}",
+  exit: "exit code {0}",
+  more: "and {0} more",
+  askRegion: "Permission",
+  askTitle: "Asks: {0}",
+  askQueue: "{0} more waiting behind this one",
+  askWhy: "Why it asks: {0}",
+  askRule: "Rule: {0} ({1})",
+  askModelSays: "The model's own words, not checked: {0}",
+  askSaves: "would save: {0}",
+  askMessage: "A word to the model (optional)",
+  askTooSoon: "Just appeared: keys are ignored for a moment.",
+  askReadOn: "Read to the end to allow.",
+  askFetching: "Loading the whole content: {0} of {1} bytes.",
+  askAnswering: "Answer sent.",
+  askReview: "Review in the file",
+  askReadOnly: "changes nothing",
+  askDestructive: "hard to undo",
+  askOpenWorld: "may send data out",
+  askTrust: "Does this workspace have your trust? {0}",
+  hunkAccept: "Accept",
+  hunkReject: "Reject",
+  hunkAccepted: "accepted",
+  hunkRejected: "rejected",
+  hunkOpen: "not decided",
+  hunkConflict: "conflict: the text beneath it changed",
+  hunkTitle: "Hunk {0} of {1}, line {2}",
+  creates: "new file",
+  attachRemove: "Remove {0} from the prompt",
+  retry: "Try again",
+  showLog: "Show the log",
+  demo: "Run the demo in a terminal",
+  copy: "Copy",
+  endMaxTokens: "The answer was cut by the model's limit.",
+  endMaxTurnRequests: "The limit of requests in a turn is reached.",
+  endRefusal: "The model refused.",
+  endCancelled: "Stopped.",
+  endRepetition: "A call kept failing in the same way.",
+  endError: "The turn failed.",
+} as const;
+
+/** A key of the table. */
+export type PanelString = keyof typeof PANEL_STRINGS;
+
+/** The table in some language. */
+export type PanelStrings = Record<PanelString, string>;
+
+/** Puts arguments in the place of `{0}`, `{1}`, … */
+export function fill(text: string, ...args: (string | number)[]): string {
+  return text.replace(/\{(\d+)\}/g, (whole, index) => String(args[Number(index)] ?? whole));
+}
