@@ -31,6 +31,22 @@ local function one_line(text)
   return (escape.panel(text):gsub("%s*\n%s*", " "))
 end
 
+--- A title of at most this width: a long command would push the state out of sight. The whole of
+--- it stands in the question and in the full output.
+---@param title string
+---@param width integer
+---@return string
+local function shortened(title, width)
+  if vim.fn.strdisplaywidth(title) <= width then
+    return title
+  end
+  local count = math.min(vim.fn.strchars(title), width - 1)
+  while vim.fn.strdisplaywidth(vim.fn.strcharpart(title, 0, count)) > width - 1 do
+    count = count - 1
+  end
+  return vim.fn.strcharpart(title, 0, count) .. "…"
+end
+
 --- A duration for the person.
 ---@param ms integer
 ---@return string
@@ -127,7 +143,9 @@ end
 function M.lines(call, now, config)
   local icon = config.icons[call.kind] or config.icons.other
   local indent = call.nested and "  " or ""
-  local heading = ("%s%s %s — %s"):format(indent, icon, one_line(call.title), M.state(call, now))
+  local state = M.state(call, now)
+  local room = config.panel.width - vim.fn.strdisplaywidth(indent .. icon .. "  — " .. state)
+  local heading = ("%s%s %s — %s"):format(indent, icon, shortened(one_line(call.title), math.max(room, 20)), state)
   local out = { { text = heading, group = "ToolgateCard" } }
   if call.status then
     add_result(out, call, config.panel.card_lines)
