@@ -13,13 +13,10 @@ use toolgate_core::outcome::{Effect, Raw};
 use toolgate_core::place::{Aim, PathAnswer, Purpose};
 
 use super::glob::searched;
-use super::hits::{Mode, Page, Report, MOST_INLINE};
+use super::hits::{Mode, Page, Report, LIMIT, MOST_INLINE};
 use super::{first_answer, flag, number, text, Context, Denied};
 use crate::hands::disk;
 use crate::hands::search::{self, Instead, Walk, Wanted};
-
-/// How long a search may take.
-pub(super) const LIMIT: Duration = Duration::from_secs(60);
 
 /// The tool.
 pub struct Grep;
