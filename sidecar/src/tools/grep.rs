@@ -4,7 +4,6 @@
 //! What it shows does not count as read: an Edit needs a Read.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde_json::{json, Value};
 use toolgate_core::command::Task;

@@ -1,5 +1,7 @@
 //! What a search's result reads like: pages of entries, for the model, the panel and the SDK.
 
+use std::time::Duration;
+
 use std::path::Path;
 
 use serde_json::{json, Value};
