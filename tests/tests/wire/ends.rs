@@ -18,7 +18,9 @@ async fn gone(pid: u32) {
     let Ok(handle) = pidfd_open(pid, PidfdFlags::NONBLOCK) else {
         return;
     };
-    let handle = AsyncFd::register(handle).unwrap();
+    // The handle is owned and closed by nobody else while it is registered.
+    #[allow(deprecated)]
+    let handle = AsyncFd::new(handle).unwrap();
     let ended = tokio::time::timeout(DEADLINE, handle.readable()).await;
     ended.expect("the process stays").unwrap().retain_ready();
 }
