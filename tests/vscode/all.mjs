@@ -9,8 +9,9 @@ import { repo, until, Workbench } from "./lib/workbench.mjs";
 
 const extension = join(repo, "editors/vscode");
 const shots = resolve(process.env.TOOLGATE_SHOTS ?? join(repo, "target/shots/vscode"));
-const sidecar = resolve(process.env.TOOLGATE_BIN ?? join(repo, "target/debug/toolgate"));
-const fakeModel = resolve(process.env.TOOLGATE_FAKE_MODEL ?? join(repo, "target/debug/fake-model"));
+const built = join(process.env.CARGO_TARGET_DIR ?? join(repo, "target"), "debug");
+const sidecar = resolve(process.env.TOOLGATE_BIN ?? join(built, "toolgate"));
+const fakeModel = resolve(process.env.FAKE_MODEL_BIN ?? join(built, "fake-model"));
 const count = { passed: 0, failed: 0 };
 
 function say(name, error) {
