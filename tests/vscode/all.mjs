@@ -30,6 +30,7 @@ function lint() {
   program("types", "node_modules/.bin/tsc", ["--noEmit"]);
   program("lint and format", "node_modules/.bin/biome", ["ci", "--colors=off", "."]);
   program("protocol types are in step with the schema", process.execPath, ["scripts/protocol.mjs", "--check"]);
+  program("sentences for translators are in step", process.execPath, ["scripts/l10n.mjs", "--check"]);
 }
 
 function unit() {
