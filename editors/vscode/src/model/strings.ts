@@ -48,6 +48,7 @@ export const PANEL_STRINGS = {
   more: "and {0} more",
   askRegion: "Permission",
   askTitle: "Asks: {0}",
+  askContent: "What would happen: {0}",
   askQueue: "{0} more waiting behind this one",
   askWhy: "Why it asks: {0}",
   cardWhy: "Permission: {0}",
