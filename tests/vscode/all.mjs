@@ -77,9 +77,10 @@ async function host() {
 }
 
 /** Starts the scripted model server; { url, requests(), stop() }. */
-async function startModel(script) {
+async function startModel(script, vars) {
   const log = await mkdtemp(join(tmpdir(), "toolgate-model-"));
-  const child = spawn(fakeModel, ["--script", script, "--log", log], { stdio: ["ignore", "pipe", "inherit"] });
+  const given = Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}=${value}`]);
+  const child = spawn(fakeModel, ["--script", script, "--log", log, ...given], { stdio: ["ignore", "pipe", "inherit"] });
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (text) => {
     said += text;
@@ -102,17 +103,22 @@ async function startModel(script) {
   };
 }
 
-/** One folder of walks/: steps, script.json, workspace/, check.mjs. */
+/**
+ * One folder of walks/: steps, script.json, workspace/, check.mjs, and options.mjs where the script
+ * has variables (`vars`) or another `sidecar` is set.
+ */
 async function walk(name) {
   const folder = join(repo, "tests/vscode/walks", name);
+  const own = join(folder, "options.mjs");
   let model;
   try {
-    model = await startModel(join(folder, "script.json"));
+    const options = existsSync(own) ? (await import(own)).default : {};
+    model = await startModel(join(folder, "script.json"), options.vars ?? {});
     const args = ["--base-url", model.url, "--steps", join(folder, "steps"), "--shots", join(shots, name)];
     const run = spawn(
       process.execPath,
       [join(repo, "tests/drive/vscode.mjs"), ...args, "--workspace", join(folder, "workspace")],
-      { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, TOOLGATE_BIN: sidecar } },
+      { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, TOOLGATE_BIN: options.sidecar ?? sidecar } },
     );
     let output = "";
     run.stdout.setEncoding("utf8").on("data", (text) => {

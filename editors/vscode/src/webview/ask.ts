@@ -34,6 +34,7 @@ export class AskPanel {
     const fresh = view?.askId !== this.view?.askId;
     if (view === undefined) {
       this.view = undefined;
+      this.live.textContent = "";
       this.element.hidden = true;
       this.element.replaceChildren();
       return;

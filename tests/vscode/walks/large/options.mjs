@@ -2,5 +2,5 @@
 const lines = Array.from({ length: 3_000 }, (_, i) => `line ${i + 1} of a long file`);
 
 export default {
-  BIG: [...lines, "the very last line", ""].join("\n"),
+  vars: { BIG: [...lines, "the very last line", ""].join("\n") },
 };
