@@ -20,8 +20,9 @@ function say(name, error) {
 }
 
 /** Runs a program; its output is shown only when it fails. */
-function program(name, file, args) {
-  const run = spawnSync(file, args, { cwd: extension, encoding: "utf8", env: { ...process.env, NO_COLOR: "1" } });
+function program(name, file, args, env = {}) {
+  const all = { ...process.env, NO_COLOR: "1", ...env };
+  const run = spawnSync(file, args, { cwd: extension, encoding: "utf8", env: all });
   say(name, run.status === 0 ? undefined : `${run.stdout}${run.stderr}`.slice(-8_000));
   return run;
 }
@@ -75,6 +76,29 @@ async function host() {
     await rm(results, { force: true });
   }
 }
+
+/** The package that a person installs holds the sidecar, ready to run, and nothing of the workspace. */
+async function packaged() {
+  const folder = await mkdtemp(join(tmpdir(), "toolgate-package-"));
+  const vsix = join(folder, "toolgate.vsix");
+  const env = { TOOLGATE_BIN: sidecar };
+  if (program("package with the sidecar", process.execPath, ["scripts/package.mjs", vsix], env).status === 0) {
+    try {
+      await Workbench.installed(vsix, async (installed) => {
+        const names = (await readdir(installed)).filter((name) => !name.startsWith(".")).sort();
+        const wanted = "LICENSE-APACHE.txt LICENSE-MIT.txt README.md bin dist l10n media package.json package.nls.json";
+        const said = spawnSync(join(installed, "bin/toolgate"), ["--version"], { encoding: "utf8" });
+        say("the package holds these files", same(names.join(" ").toLowerCase(), wanted.toLowerCase()));
+        say("the packaged sidecar runs", /^toolgate \d/.test(said.stdout ?? "") ? undefined : `${said.error ?? said.stderr}`);
+      });
+    } catch (error) {
+      say("the package installs", error.stack);
+    }
+  }
+  await rm(folder, { recursive: true, force: true });
+}
+
+const same = (found, wanted) => (found === wanted ? undefined : `found  ${found}\nwanted ${wanted}`);
 
 /** Starts the scripted model server; { url, requests(), stop() }. */
 async function startModel(script, vars) {
@@ -151,6 +175,7 @@ for (const [what, file] of [["sidecar", sidecar], ["scripted model server", fake
 await mkdir(shots, { recursive: true });
 lint();
 unit();
+await packaged();
 await host();
 for (const name of (await readdir(join(repo, "tests/vscode/walks"))).sort()) {
   await walk(name);
