@@ -10,10 +10,10 @@ use toolgate_protocol::requests::OutputPage;
 /// Largest payload that is sent whole, in bytes of JSON; leaves room for the rest of a message.
 const WHOLE: usize = 40 * 1024;
 
-/// What is shown of a larger one, in bytes of its text.
+/// What is shown of a larger one, in bytes of its text as JSON.
 const SHOWN: usize = 16 * 1024;
 
-/// Size of a page, in bytes.
+/// Size of a page, in bytes of its text as JSON.
 const PAGE: usize = 24 * 1024;
 
 /// The payloads that were too large to send.
@@ -43,7 +43,7 @@ impl Contents {
     pub fn page(&self, name: &str, offset: u32) -> Option<OutputPage> {
         let text = self.kept.get(name)?;
         let start = boundary(text, offset as usize);
-        let end = boundary(text, start + PAGE);
+        let end = start + first(text[start..].chars(), PAGE);
         Some(OutputPage {
             text: text[start..end].to_owned(),
             next: (end < text.len()).then(|| u32::try_from(end).unwrap_or(u32::MAX)),
@@ -61,19 +61,46 @@ fn boundary(text: &str, offset: usize) -> usize {
     offset
 }
 
+/// Bytes of the first characters that take at most `room` bytes inside a JSON string: one control
+/// character takes six there.
+fn first(chars: impl Iterator<Item = char>, room: usize) -> usize {
+    let mut taken = 0;
+    let mut bytes = 0;
+    for character in chars {
+        taken += match character {
+            '"' | '\\' | '\n' | '\r' | '\t' => 2,
+            c if c < ' ' => 6,
+            c => c.len_utf8(),
+        };
+        if taken > room {
+            break;
+        }
+        bytes += character.len_utf8();
+    }
+    bytes
+}
+
 fn beginning(text: &str) -> String {
-    text[..boundary(text, SHOWN)].to_owned()
+    text[..first(text.chars(), SHOWN)].to_owned()
 }
 
 fn ending(text: &str) -> String {
-    let mut start = text.len().saturating_sub(SHOWN);
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
-    text[start..].to_owned()
+    text[text.len() - first(text.chars().rev(), SHOWN)..].to_owned()
 }
 
+/// The beginning of a payload: in its own form, or as text where that is too large even so (a list
+/// of long lines).
 fn cut(payload: Payload) -> Payload {
+    let short = shorten(payload);
+    match serde_json::to_string(&short) {
+        Ok(text) if text.len() <= WHOLE => short,
+        _ => Payload::Fallback {
+            text: beginning(&plain(&short)),
+        },
+    }
+}
+
+fn shorten(payload: Payload) -> Payload {
     match payload {
         Payload::Text { text } => Payload::Text {
             text: beginning(&text),
@@ -177,16 +204,36 @@ mod tests {
         let text = "äöü€".repeat(30_000);
         let content = contents.fit("c1", Payload::Text { text: text.clone() });
         assert!(serde_json::to_string(&content).unwrap().len() < 64 * 1024);
-        let name = content.content_ref.unwrap();
+        assert_eq!(whole_of(&contents, &content.content_ref.unwrap()), text);
+    }
+
+    fn whole_of(contents: &Contents, name: &str) -> String {
         let mut read = String::new();
         let mut next = Some(0);
         while let Some(offset) = next {
-            let page = contents.page(&name, offset).unwrap();
-            assert!(page.text.len() <= PAGE);
+            let page = contents.page(name, offset).unwrap();
+            assert!(serde_json::to_string(&page).unwrap().len() < WHOLE);
             read.push_str(&page.text);
             next = page.next;
         }
-        assert_eq!(read, text);
+        read
+    }
+
+    #[test]
+    fn what_json_writes_longer_stays_below_the_size_too() {
+        let mut contents = Contents::default();
+        let text = "\u{1}\"\\é".repeat(20_000);
+        for payload in [
+            Payload::Text { text: text.clone() },
+            Payload::FileList {
+                files: vec![text.clone(); 3],
+                total: 3,
+            },
+        ] {
+            let content = contents.fit("c1", payload.clone());
+            assert!(serde_json::to_string(&content).unwrap().len() < WHOLE + 1024);
+            assert_eq!(whole_of(&contents, "c1"), plain(&payload));
+        }
     }
 
     #[test]
