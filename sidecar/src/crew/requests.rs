@@ -243,8 +243,8 @@ impl Hub {
         };
         let state = live.session.state();
         let (rules, cwd) = (state.rules.clone(), state.cwd.clone());
-        let home = self.config.home.clone();
-        Arc::new(move |path| toolgate_core::permission::keeps_back(&rules, path, &cwd, &home))
+        let (home, roots) = (self.config.home.clone(), self.config.roots.clone());
+        Arc::new(move |path| rules.hides(path, path, &cwd, &home, &roots, false))
     }
 
     /// Where the rules are kept that the person chose to keep for a folder.

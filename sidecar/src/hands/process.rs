@@ -161,6 +161,7 @@ async fn spawn(spec: Spec) -> io::Result<(Box<dyn ChildWrapper>, Family)> {
     let runtime = tokio::runtime::Handle::try_current().map_err(io::Error::other)?;
     birth::deliver(Box::new(move || {
         let _inside = runtime.enter();
+        watchdog::ready(&sidecar_tag());
         let mut command = CommandWrap::with_new(&spec.program, |command| {
             command
                 .args(&spec.args)

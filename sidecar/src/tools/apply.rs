@@ -19,8 +19,8 @@ use toolgate_protocol::render::{Diff, Hunk, HunkState, Payload};
 use toolgate_protocol::requests::{DocumentEditParams, DocumentEditResult, LineEdit};
 
 use super::{head, open_document, window, Context, EditorHands, Save};
-use crate::hands;
 use crate::hands::disk::{self, CommitError, Durability};
+use crate::look;
 
 /// How often a change follows a document that moves.
 const MOST_REBASES: usize = 5;
@@ -148,7 +148,7 @@ fn on_disk(mut plan: Plan, durability: Durability) -> Result<Applied, Box<Raw>> 
 }
 
 fn load(plan: &Plan) -> Result<Arc<FileText>, Box<Raw>> {
-    match hands::look(&plan.place) {
+    match look::found(&plan.place) {
         Found::Text { text, .. } => Ok(text),
         Found::Absent => Err(changed(plan)),
         Found::Unfit(why) => Err(nothing(&format!("{}: {why}", plan.place))),

