@@ -4,14 +4,8 @@
 //! (`fake-model`), plays an editor, reads scenarios, and drives the core through random worlds. It
 //! must never be used by the sidecar.
 
-<<<<<<< HEAD
-pub mod generate;
-pub mod fake_model;
-pub mod fake_editor;
-=======
 pub mod fake_editor;
 pub mod fake_model;
 pub mod generate;
->>>>>>> main
-pub mod world;
 pub mod scenario;
+pub mod world;

@@ -2,10 +2,15 @@
 //! here under a reference that `call/output` pages (spec: protocol.md).
 
 use std::collections::BTreeMap;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolgate_protocol::render::{Content, Diff, Hunk, Payload};
+use serde_json::{json, Value};
+use toolgate_protocol::render::{Content, Diff, Payload};
 use toolgate_protocol::requests::OutputPage;
+
+use crate::crew::bound::{head, size, tail};
 
 /// Largest payload that is sent whole, in bytes of JSON; leaves room for the rest of a message.
 const WHOLE: usize = 40 * 1024;
@@ -13,25 +18,34 @@ const WHOLE: usize = 40 * 1024;
 /// What is shown of a larger one, in bytes of its text as JSON.
 const SHOWN: usize = 16 * 1024;
 
+/// What a part of `call/get` may take, in bytes of JSON.
+const PART: usize = 6 * 1024;
+
 /// Size of a page, in bytes of its text as JSON.
 const PAGE: usize = 24 * 1024;
 
 /// The payloads that were too large to send.
 #[derive(Debug, Default)]
 pub struct Contents {
-    kept: BTreeMap<String, Arc<str>>,
+    kept: BTreeMap<String, Kept>,
+}
+
+/// Where a whole text is.
+#[derive(Debug)]
+enum Kept {
+    /// Here.
+    Text(Arc<str>),
+    /// In a file of the session.
+    File(PathBuf),
 }
 
 impl Contents {
     /// A content that fits: the payload itself, or its beginning and a reference named `name`.
     pub fn fit(&mut self, name: &str, payload: Payload) -> Content {
-        let size = serde_json::to_string(&payload).map_or(0, |text| text.len());
-        if size <= WHOLE {
+        if size(&payload) <= WHOLE {
             return Content::whole(payload);
         }
-        let text = plain(&payload);
-        let total = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        self.kept.insert(name.to_owned(), Arc::from(text));
+        let total = self.keep(name, plain(&payload));
         Content {
             payload: cut(payload),
             content_ref: Some(name.to_owned()),
@@ -39,11 +53,49 @@ impl Contents {
         }
     }
 
+    fn keep(&mut self, name: &str, text: String) -> u32 {
+        let total = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        let kept = Kept::Text(Arc::from(text));
+        self.kept.insert(name.to_owned(), kept);
+        total
+    }
+
+    /// Refers a content to the file that holds the whole of it, where there is one.
+    pub fn refer(&mut self, name: &str, file: Option<PathBuf>, content: &mut Content) {
+        let Some(file) = file else { return };
+        let Ok(about) = file.metadata() else { return };
+        self.kept.insert(name.to_owned(), Kept::File(file));
+        content.content_ref = Some(name.to_owned());
+        content.total_bytes = Some(u32::try_from(about.len()).unwrap_or(u32::MAX));
+    }
+
+    /// A JSON value that fits beside others, or a reference to it.
+    pub fn fit_value(&mut self, name: &str, value: &Value) -> Value {
+        if size(value) <= PART {
+            return value.clone();
+        }
+        let total = self.keep(name, format!("{value:#}"));
+        json!({ "contentRef": name, "totalBytes": total })
+    }
+
+    /// A text that fits beside others; a cut one names the reference to the whole.
+    pub fn fit_text(&mut self, name: &str, text: &str) -> String {
+        let start = head(text, PART);
+        if start.len() == text.len() {
+            return text.to_owned();
+        }
+        let total = self.keep(name, text.to_owned());
+        format!("{start}\n[Cut here: {total} bytes in all, contentRef {name}]")
+    }
+
     /// A page of a kept text, from a byte offset that is moved back to a character's start.
     pub fn page(&self, name: &str, offset: u32) -> Option<OutputPage> {
-        let text = self.kept.get(name)?;
+        let text = match self.kept.get(name)? {
+            Kept::Text(text) => text,
+            Kept::File(path) => return page_of_file(path, offset).ok(),
+        };
         let start = boundary(text, offset as usize);
-        let end = start + first(text[start..].chars(), PAGE);
+        let end = start + head(&text[start..], PAGE).len();
         Some(OutputPage {
             text: text[start..end].to_owned(),
             next: (end < text.len()).then(|| u32::try_from(end).unwrap_or(u32::MAX)),
@@ -61,42 +113,50 @@ fn boundary(text: &str, offset: usize) -> usize {
     offset
 }
 
-/// Bytes of the first characters that take at most `room` bytes inside a JSON string: one control
-/// character takes six there.
-fn first(chars: impl Iterator<Item = char>, room: usize) -> usize {
-    let mut taken = 0;
-    let mut bytes = 0;
-    for character in chars {
-        taken += match character {
-            '"' | '\\' | '\n' | '\r' | '\t' => 2,
-            c if c < ' ' => 6,
-            c => c.len_utf8(),
-        };
-        if taken > room {
-            break;
-        }
-        bytes += character.len_utf8();
+/// A page of a file. Bytes that are no UTF-8 are shown as replacement characters; a character that
+/// a page's end would cut stands on the next page.
+fn page_of_file(path: &Path, offset: u32) -> std::io::Result<OutputPage> {
+    let mut file = std::fs::File::open(path)?;
+    let total = file.metadata()?.len();
+    let start = u64::from(offset).min(total);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(PAGE as u64).read_to_end(&mut bytes)?;
+    // A page that would be too large on the wire is read in smaller pieces.
+    while size(&*String::from_utf8_lossy(&bytes)) > 2 * PAGE {
+        bytes.truncate(bytes.len() / 2);
     }
-    bytes
+    let last = start + bytes.len() as u64 == total;
+    if let (false, Err(error)) = (last, std::str::from_utf8(&bytes)) {
+        if error.error_len().is_none() && error.valid_up_to() > 0 {
+            bytes.truncate(error.valid_up_to());
+        }
+    }
+    let end = start + bytes.len() as u64;
+    Ok(OutputPage {
+        text: String::from_utf8_lossy(&bytes).into_owned(),
+        next: (end < total).then(|| u32::try_from(end).unwrap_or(u32::MAX)),
+        total_bytes: u32::try_from(total).unwrap_or(u32::MAX),
+    })
 }
 
 fn beginning(text: &str) -> String {
-    text[..first(text.chars(), SHOWN)].to_owned()
+    head(text, SHOWN).to_owned()
 }
 
 fn ending(text: &str) -> String {
-    text[text.len() - first(text.chars().rev(), SHOWN)..].to_owned()
+    tail(text, SHOWN).to_owned()
 }
 
 /// The beginning of a payload: in its own form, or as text where that is too large even so (a list
 /// of long lines).
 fn cut(payload: Payload) -> Payload {
     let short = shorten(payload);
-    match serde_json::to_string(&short) {
-        Ok(text) if text.len() <= WHOLE => short,
-        _ => Payload::Fallback {
-            text: beginning(&plain(&short)),
-        },
+    if size(&short) <= WHOLE {
+        return short;
+    }
+    Payload::Fallback {
+        text: beginning(&plain(&short)),
     }
 }
 
@@ -142,10 +202,6 @@ fn shorten(payload: Payload) -> Payload {
 /// The first hunks that fit, whole.
 fn cut_diff(mut diff: Diff) -> Diff {
     let mut room = SHOWN;
-    let size = |hunk: &Hunk| {
-        let lines = hunk.old_lines.iter().chain(&hunk.new_lines);
-        lines.map(|line| line.len() + 4).sum::<usize>() + 200
-    };
     diff.hunks.retain(|hunk| {
         let fits = size(hunk) <= room;
         room = if fits { room - size(hunk) } else { 0 };

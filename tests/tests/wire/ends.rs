@@ -18,13 +18,7 @@ async fn gone(pid: u32) {
     let Ok(handle) = pidfd_open(pid, PidfdFlags::NONBLOCK) else {
         return;
     };
-<<<<<<< HEAD
     let handle = AsyncFd::register(handle).unwrap();
-=======
-    // The handle is owned and closed by nobody else while it is registered.
-    #[allow(deprecated)]
-    let handle = AsyncFd::new(handle).unwrap();
->>>>>>> main
     let ended = tokio::time::timeout(DEADLINE, handle.readable()).await;
     ended.expect("the process stays").unwrap().retain_ready();
 }
