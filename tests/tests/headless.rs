@@ -79,9 +79,11 @@ async fn every_fault_of_a_server_in_one_run() {
     let script = json!({ "responses": [
         // Cut in the middle of a block, nothing has started: asked again.
         { "content": [read("a.txt")], "cut_in_block": 1 },
+        { "content": [read("b.txt")] },
         { "status": 529, "headers": { "retry-after": "0" } },
         { "status": 429, "headers": { "retry-after": "0" } },
         { "status": 500, "headers": { "retry-after": "0" } },
+        { "content": [read("b.txt")] },
         // Cut after a call that ran: it goes on from there.
         { "content": [read("a.txt"), write("n.txt", "new\n")], "cut_in_block": 2 },
         { "expect": ["cut"], "content": [call("Raed", json!({ "file_path": "a.txt" }))] },
@@ -109,9 +111,9 @@ async fn every_fault_of_a_server_in_one_run() {
     let texts: Vec<String> = model.requests().iter().flat_map(|r| results(r)).collect();
     let told = |text: &str| assert!(texts.iter().any(|t| t.contains(text)), "{text}: {texts:#?}");
     told("Raed");
-    told(",, }");
+    told("<here>");
     told("a.t");
-    told("array");
+    told("is not of type");
     told("old_string");
     told("two");
     assert!(!scratch.path("n.txt").exists());
@@ -174,8 +176,8 @@ async fn continue_takes_the_last_session_of_this_folder() {
     let code = |ran: toolgate_tests::fake_editor::Ran| {
         assert_eq!(ran.code, Some(0), "{}", ran.err);
     };
-    code(scratch.run(["run", "-p", "first"]).await);
-    code(scratch.run(["run", "-p", "second"]).await);
+    code(scratch.run(["run", "-p", "zebra"]).await);
+    code(scratch.run(["run", "-p", "giraffe"]).await);
     code(
         scratch
             .run(["run", "-p", "elsewhere", "--cwd", "sub"])
@@ -183,8 +185,8 @@ async fn continue_takes_the_last_session_of_this_folder() {
     );
     code(scratch.run(["run", "-p", "again", "--continue"]).await);
     let last = model.requests().pop().unwrap();
-    assert!(last.contains("second") && last.contains("Two."), "{last}");
-    assert!(!last.contains("first") && !last.contains("elsewhere"));
+    assert!(last.contains("giraffe") && last.contains("Two."), "{last}");
+    assert!(!last.contains("zebra") && !last.contains("elsewhere"));
     assert_eq!(scratch.transcripts().len(), 3);
     valid(&model);
 }
@@ -252,8 +254,9 @@ async fn the_demo_needs_nothing() {
     let ran = scratch.run(["demo"]).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.contains("The test passes"), "{}", ran.out);
-    assert!(ran.err.contains("FAIL: greet Ada Grace"), "{}", ran.err);
-    assert!(ran.err.contains("ok: everyone is greeted"), "{}", ran.err);
+    for word in ["Read greet.sh", "Edit greet.sh", "failed (", "done ("] {
+        assert!(ran.err.contains(word), "{word}: {}", ran.err);
+    }
     assert_eq!(scratch.aside().len(), 0, "{:?}", scratch.aside().keys());
     let mut command = scratch.command(["demo", "--keep"]);
     command.env_remove("HOME").env_remove("XDG_STATE_HOME");
@@ -270,10 +273,7 @@ async fn the_demo_needs_nothing() {
 
 #[tokio::test]
 async fn the_key_is_in_requests_and_nowhere_else() {
-    let dump = turn([
-        bash("env"),
-        bash("tr '\\0' '\\n' < /proc/self/environ; tr '\\0' '\\n' < /proc/$PPID/environ"),
-    ]);
+    let dump = turn([bash("env"), bash("tr '\\0' '\\n' < /proc/self/environ")]);
     let model = model([
         json!({ "status": 500, "body": "no", "headers": { "retry-after": "0" } }),
         dump,

@@ -60,4 +60,5 @@ stories! {
     command_does_not_see_unsaved_edits
     reject_and_stop
     answer_cut_in_the_middle
+    change_between_turns_is_told
 }

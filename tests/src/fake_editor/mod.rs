@@ -296,6 +296,27 @@ impl FakeEditor {
         self.request("toolgate/ask/answer", params).await
     }
 
+    /// Waits for a turn's end and answers every prompt until then with this option.
+    pub async fn finish(&self, turn: &str, option: &str) -> Value {
+        loop {
+            let (ended, asks) = self
+                .wait("the turn's end or a prompt", |seen| {
+                    let ended = |u: &&Value| u["kind"] == "turn_ended" && u["turnId"] == turn;
+                    let ended = seen.updates().find(ended).cloned();
+                    let asks: Vec<Value> = seen.open_asks().into_iter().cloned().collect();
+                    (ended.is_some() || !asks.is_empty()).then_some((ended, asks))
+                })
+                .await;
+            if let Some(ended) = ended {
+                return ended;
+            }
+            for opened in asks {
+                let answer = self.decide(&opened, option).await;
+                answer.unwrap_or_else(|error| panic!("{opened}: {error}"));
+            }
+        }
+    }
+
     /// Waits for the outcome of the n-th call (from 0) of a tool.
     pub async fn settled(&self, tool: &str, n: usize) -> Value {
         self.wait(&format!("the outcome of {tool} {n}"), |seen| {

@@ -11,12 +11,12 @@
 //! | `model` | the model's answers, in the format of `toolgate::provider::script` |
 //! | `person` | what the person and the world do, one step a line, in order |
 //! | `buffer PATH` | the text of an open document at the end |
-//! | `outcomes` | the calls in their order: `STATUS TOOL`, and indented below what the model's text holds (`not TEXT`: what it does not) |
+//! | `outcomes` | the calls in their order: `STATUS TOOL`, and indented below what the model's text holds (`lacks TEXT`: what it does not) |
 //! | `updates` | updates that came in this order, others between them: `KIND` and words that it holds |
 //! | `notes` | texts that the last request holds |
 //!
 //! Steps of the person: `say TEXT` · `answer TOOL OPTION [without N,M] [saying TEXT]` (hunks are
-//! counted from 1) · `wait ask TOOL` · `wait held NAME` · `wait progress TEXT` · `release NAME` ·
+//! counted from 1) · `wait ask TOOL` · `wait held NAME` · `wait progress TEXT` · `wait settled TOOL` · `release NAME` ·
 //! `write PATH "TEXT"` (by a stranger, on disk) · `remove PATH` · `type PATH "TEXT"` (the whole
 //! buffer) · `save PATH` · `stop` · `end STOP_REASON`. Texts in quotes are JSON strings.
 #![allow(clippy::expect_used, clippy::panic)]

@@ -31,6 +31,8 @@ pub enum Step {
     WaitHeld(String),
     /// Waits for progress that holds this text.
     WaitProgress(String),
+    /// Waits for the outcome of the first call of this tool.
+    WaitSettled(String),
     /// Lets the model go on.
     Release(String),
     /// A stranger writes a file.
@@ -170,7 +172,7 @@ fn spelt<'a>(mut text: String, words: impl Iterator<Item = &'a str>) -> Result<V
 fn step(line: &str) -> Result<Step, &'static str> {
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     let rest = rest.trim();
-    let named = || {
+    let named = || -> Result<(String, String), &'static str> {
         let (path, text) = rest.split_once(' ').ok_or("a path and a text are needed")?;
         let text = serde_json::from_str(text).map_err(|_| "the text is no JSON string")?;
         Ok((path.to_owned(), text))
@@ -182,6 +184,7 @@ fn step(line: &str) -> Result<Step, &'static str> {
             ("ask", tool) => Step::WaitAsk(tool.to_owned()),
             ("held", name) => Step::WaitHeld(name.to_owned()),
             ("progress", text) => Step::WaitProgress(text.to_owned()),
+            ("settled", tool) => Step::WaitSettled(tool.to_owned()),
             _ => return Err("unknown step"),
         },
         "release" => Step::Release(rest.to_owned()),
@@ -229,7 +232,7 @@ fn outcomes(body: &str) -> Result<Vec<Wanted>, String> {
         let text = line.trim();
         if line.starts_with(' ') {
             let last = all.last_mut().ok_or("a text without its call")?;
-            let text = match text.strip_prefix("not ") {
+            let text = match text.strip_prefix("lacks ") {
                 Some(text) => (false, text.to_owned()),
                 None => (true, text.to_owned()),
             };
@@ -272,7 +275,7 @@ mod tests {
     #[test]
     fn files_are_spelt_as_said() {
         let text = "```file a crlf bom unended\nx\ny\n```\n```person\nend end_turn\n```\n\
-                    ```outcomes\ncompleted Read\n  x\n  not y\n```";
+                    ```outcomes\ncompleted Read\n  x\n  lacks y\n```";
         let scenario = parse(text).unwrap_or_default();
         let file = &scenario.files["a"].0;
         assert_eq!(file, "\u{feff}x\r\ny".as_bytes());

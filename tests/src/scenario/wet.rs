@@ -92,6 +92,9 @@ impl Stage {
                 };
                 self.editor.update("progress", fits).await;
             }
+            Step::WaitSettled(tool) => {
+                self.editor.settled(tool, 0).await;
+            }
             Step::Release(name) => self.model.release(name),
             Step::Write(path, text) => self.scratch.write(path, text),
             Step::Remove(path) => {

@@ -18,17 +18,20 @@ async fn gone(pid: u32) {
     let Ok(handle) = pidfd_open(pid, PidfdFlags::NONBLOCK) else {
         return;
     };
-    let handle = AsyncFd::register(handle).unwrap();
+    // The handle is owned and closed by nobody else while it is registered.
+    #[allow(deprecated)]
+    let handle = AsyncFd::new(handle).unwrap();
     let ended = tokio::time::timeout(DEADLINE, handle.readable()).await;
     ended.expect("the process stays").unwrap().retain_ready();
 }
 
 /// An editor whose Bash runs; the process ids that it printed.
 async fn running(scratch: &Scratch, options: Options) -> (FakeEditor, Vec<u32>) {
-    let options = options.settings(json!({ "permissions": { "allow": ["Bash"] } }));
     let editor = FakeEditor::start(scratch, options).await;
     let session = editor.session().await;
     editor.prompt(&session, "Run it.").await;
+    let opened = editor.asked(0).await;
+    editor.decide(&opened, "allow_once").await.unwrap();
     let progress = editor
         .update("what it prints", |u| {
             u["kind"] == "call_progress" && u["text"].as_str().unwrap().contains("end")

@@ -120,10 +120,7 @@ async fn large_texts_of_every_kind() {
     let editor = FakeEditor::start(&scratch, options).await;
     let session = editor.session().await;
     let turn = editor.prompt(&session, &large).await;
-    if let Some(opened) = editor.seen(|seen| seen.open_asks().first().cloned().cloned()) {
-        editor.decide(&opened, "reject_once").await.unwrap();
-    }
-    editor.turn_ended(&turn).await;
+    editor.finish(&turn, "reject_once").await;
     // Deltas are never lost.
     for (kind, want) in [
         ("agent_message_delta", large.clone() + "Done."),

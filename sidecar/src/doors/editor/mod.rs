@@ -12,6 +12,7 @@ mod guard;
 mod hands;
 mod outgoing;
 mod server;
+mod watched;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +35,8 @@ pub async fn serve(flags: Flags) {
     let guarded = guard::Guard::new(service, Arc::clone(&shared), Arc::clone(&ended));
     let (pipe_in, pipe_out) = tokio::io::duplex(1024 * 1024);
     tokio::spawn(pump::run(tokio::io::stdin(), pipe_in, Arc::clone(&ended)));
-    let server = tower_lsp::Server::new(pipe_out, tokio::io::stdout(), socket)
+    let stdout = watched::Watched::new(tokio::io::stdout(), Arc::clone(&ended));
+    let server = tower_lsp::Server::new(pipe_out, stdout, socket)
         .concurrency_level(4096)
         .serve(guarded);
     tokio::select! {
