@@ -11,6 +11,7 @@
 pub mod documents;
 pub mod script;
 mod frame;
+mod pipes;
 mod scratch;
 mod seen;
 
@@ -20,8 +21,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{json, Value};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{Child, ChildStdin};
+use tokio::io::BufReader;
+use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
 
 use documents::{uri_of, Document, Documents};
@@ -108,13 +109,13 @@ impl FakeEditor {
         let stdin = child.stdin.take().expect("it was piped");
         let stdout = child.stdout.take().expect("it was piped");
         let stderr = child.stderr.take().expect("it was piped");
-        tokio::spawn(write(stdin, lines));
-        let listening = tokio::spawn(listen(
+        tokio::spawn(pipes::write(stdin, lines));
+        let listening = tokio::spawn(pipes::listen(
             BufReader::new(stdout),
             Arc::clone(&shared),
             input.downgrade(),
         ));
-        tokio::spawn(errors(BufReader::new(stderr), Arc::clone(&shared)));
+        tokio::spawn(pipes::errors(BufReader::new(stderr), Arc::clone(&shared)));
         Self {
             child,
             input: Some(input),
@@ -421,82 +422,5 @@ impl FakeEditor {
         let status = self.ended().await;
         self.seen(|seen| assert!(seen.faults.is_empty(), "{:?}", seen.faults));
         assert!(status.success(), "{status}");
-    }
-}
-
-async fn write(mut stdin: ChildStdin, mut lines: mpsc::UnboundedReceiver<Vec<u8>>) {
-    while let Some(bytes) = lines.recv().await {
-        // A sidecar that has ended takes nothing more.
-        if stdin.write_all(&bytes).await.is_err() || stdin.flush().await.is_err() {
-            return;
-        }
-    }
-}
-
-async fn errors(
-    mut stderr: BufReader<impl tokio::io::AsyncRead + Unpin + Send>,
-    shared: Arc<Shared>,
-) {
-    let mut line = String::new();
-    while matches!(stderr.read_line(&mut line).await, Ok(1..)) {
-        shared.seen.send_modify(|seen| seen.stderr.push_str(&line));
-        line.clear();
-    }
-}
-
-async fn listen(
-    mut stdout: BufReader<impl tokio::io::AsyncRead + Unpin + Send>,
-    shared: Arc<Shared>,
-    input: mpsc::WeakUnboundedSender<Vec<u8>>,
-) {
-    loop {
-        let (message, size) = match frame::read(&mut stdout).await {
-            Ok(Some(read)) => read,
-            Ok(None) => break,
-            Err(fault) => {
-                shared.seen.send_modify(|seen| seen.faults.push(fault));
-                break;
-            }
-        };
-        let mut asks = false;
-        let kept = message.clone();
-        shared.seen.send_modify(|seen| asks = seen.take(kept, size));
-        if let (true, Some(input)) = (asks, input.upgrade()) {
-            serve(&message, &shared, &input);
-        }
-    }
-    shared.seen.send_modify(|seen| seen.over = true);
-}
-
-/// Answers a request of the sidecar. What it does to a document is told while the documents are
-/// locked: the person's own changes keep their order.
-fn serve(message: &Value, shared: &Shared, input: &mpsc::UnboundedSender<Vec<u8>>) {
-    // A sidecar that has ended takes nothing more.
-    let send = |message: Value| drop(input.send(framed(&message)));
-    let answer =
-        |result: Value| send(json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }));
-    let tell = |method: &str, params: Value| {
-        send(json!({ "jsonrpc": "2.0", "method": method, "params": params }))
-    };
-    let params = &message["params"];
-    match message["method"].as_str().unwrap_or_default() {
-        "toolgate/document/edit" => shared.documents(|all| {
-            let (result, told) = all.edit(params);
-            if let Some(params) = told {
-                tell("textDocument/didChange", params);
-            }
-            answer(result);
-        }),
-        "toolgate/document/save" => shared.documents(|all| match all.save(&params["uri"]) {
-            Ok(()) => {
-                let document = json!({ "uri": params["uri"] });
-                tell("textDocument/didSave", json!({ "textDocument": document }));
-                answer(json!({ "saved": true }));
-            }
-            Err(reason) => answer(json!({ "saved": false, "reason": reason })),
-        }),
-        // The test answers it, as the person would.
-        "window/showMessageRequest" => {}
-        _ => answer(Value::Null),
     }
 }
