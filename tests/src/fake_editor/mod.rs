@@ -30,7 +30,7 @@ pub use scratch::{binary, Ran, Scratch, KEY};
 pub use seen::Seen;
 
 /// Ends a test that hangs; no test waits for it.
-pub const DEADLINE: Duration = Duration::from_secs(30);
+pub const DEADLINE: Duration = Duration::from_secs(20);
 
 /// What a fake editor tells the sidecar at the start.
 #[derive(Clone, Debug)]
@@ -339,6 +339,16 @@ impl FakeEditor {
         self.shared.documents(|all| {
             let told = all.set(uri, text.to_owned());
             self.notify("textDocument/didChange", told);
+        });
+    }
+
+    /// The person saves a document.
+    pub fn save(&self, uri: &str) {
+        self.shared.documents(|all| {
+            all.save(&uri.into())
+                .unwrap_or_else(|error| panic!("{uri}: {error}"));
+            let document = json!({ "uri": uri });
+            self.notify("textDocument/didSave", json!({ "textDocument": document }));
         });
     }
 

@@ -50,7 +50,9 @@ async fn a_prompt_is_opened_answered_and_closed() {
         "the safest stands first: {first}"
     );
     let state = editor
-        .update("the state asking", |u| u["state"] == "asking")
+        .update("the state asking", |u| {
+            u["state"] == "asking" && !u["waits"].is_null()
+        })
         .await;
     assert_eq!(state["waits"], "your approval");
     assert_eq!(scratch.read("a.txt"), b"one\ntwo\n");
@@ -87,7 +89,10 @@ async fn an_answer_counts_once_and_only_for_what_was_shown() {
     refused(editor.decide(&other, "allow_once").await, "another input");
     let mut never = opened.clone();
     never["askId"] = "no-such-prompt".into();
-    refused(editor.decide(&never, "allow_once").await, "no-such-prompt");
+    refused(
+        editor.decide(&never, "allow_once").await,
+        "no prompt no-such",
+    );
     assert_eq!(editor.seen(|seen| seen.open_asks().len()), 1);
     assert!(!scratch.path("n.txt").exists());
 

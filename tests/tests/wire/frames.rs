@@ -39,7 +39,19 @@ async fn a_frame_that_is_no_message_gets_an_error_and_nothing_else_happens() {
     let batch = r#"[{"jsonrpc":"2.0","id":901,"method":"toolgate/status","params":{}}]"#;
     assert_eq!(error_of(&editor, framed_text(batch)).await, -32600);
     assert_eq!(error_of(&editor, framed_text("[]")).await, -32600);
-    assert_eq!(error_of(&editor, framed_text("17")).await, -32600);
+    for bad in [
+        "17",
+        "{}",
+        r#"{"jsonrpc":"1.0","id":5,"method":"toolgate/status"}"#,
+        r#"{"jsonrpc":"2.0","id":{},"method":"toolgate/status"}"#,
+        r#"{"jsonrpc":"2.0","id":5,"method":7}"#,
+    ] {
+        assert_eq!(error_of(&editor, framed_text(bad)).await, -32600, "{bad}");
+    }
+    // An answer that nobody waits for.
+    editor.raw(framed(
+        &json!({ "jsonrpc": "2.0", "id": 4711, "result": null }),
+    ));
     alive(&editor).await;
     assert!(editor.seen(|seen| !seen.answers.contains_key(&901)));
     editor.quit().await;
@@ -50,16 +62,16 @@ async fn headers_in_any_case_and_with_others_beside_them() {
     let scratch = Scratch::new();
     let editor = FakeEditor::start(&scratch, Options::default()).await;
     for (id, header) in [
-        (801, "content-length: LENGTH\r\n"),
-        (802, "CONTENT-LENGTH:LENGTH\r\n"),
+        (801, "content-length: SIZE\r\n"),
+        (802, "CONTENT-LENGTH:SIZE\r\n"),
         (
             803,
-            "Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: LENGTH\r\n",
+            "Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: SIZE\r\n",
         ),
     ] {
         let body =
             format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"toolgate/status","params":{{}}}}"#);
-        let header = header.replace("LENGTH", &body.len().to_string());
+        let header = header.replace("SIZE", &body.len().to_string());
         editor.raw(format!("{header}\r\n{body}"));
         editor.answer(id).await.unwrap();
     }
@@ -86,7 +98,7 @@ async fn unknown_methods_and_wrong_parameters() {
         "$/unknown",
         "$/setTrace",
         "toolgate/unknown",
-        "textDocument/hover",
+        "workspace/unknown",
     ] {
         let error = editor.request(method, json!({})).await.unwrap_err();
         assert_eq!(error["code"], UNSUPPORTED, "{method}: {error}");
