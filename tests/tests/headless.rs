@@ -109,9 +109,9 @@ async fn every_fault_of_a_server_in_one_run() {
     let texts: Vec<String> = model.requests().iter().flat_map(|r| results(r)).collect();
     let told = |text: &str| assert!(texts.iter().any(|t| t.contains(text)), "{text}: {texts:#?}");
     told("Raed");
-    told(",, }");
-    told("a.t");
-    told("array");
+    told("key must be a string at line 1 column 23");
+    told("the input was cut off");
+    told("is not of type");
     told("old_string");
     told("two");
     assert!(!scratch.path("n.txt").exists());
@@ -174,17 +174,20 @@ async fn continue_takes_the_last_session_of_this_folder() {
     let code = |ran: toolgate_tests::fake_editor::Ran| {
         assert_eq!(ran.code, Some(0), "{}", ran.err);
     };
-    code(scratch.run(["run", "-p", "first"]).await);
-    code(scratch.run(["run", "-p", "second"]).await);
+    code(scratch.run(["run", "-p", "Apricot."]).await);
+    code(scratch.run(["run", "-p", "Blackberry."]).await);
     code(
         scratch
-            .run(["run", "-p", "elsewhere", "--cwd", "sub"])
+            .run(["run", "-p", "Cranberry.", "--cwd", "sub"])
             .await,
     );
     code(scratch.run(["run", "-p", "again", "--continue"]).await);
     let last = model.requests().pop().unwrap();
-    assert!(last.contains("second") && last.contains("Two."), "{last}");
-    assert!(!last.contains("first") && !last.contains("elsewhere"));
+    assert!(
+        last.contains("Blackberry") && last.contains("Two."),
+        "{last}"
+    );
+    assert!(!last.contains("Apricot") && !last.contains("Cranberry"));
     assert_eq!(scratch.transcripts().len(), 3);
     valid(&model);
 }
@@ -270,10 +273,7 @@ async fn the_demo_needs_nothing() {
 
 #[tokio::test]
 async fn the_key_is_in_requests_and_nowhere_else() {
-    let dump = turn([
-        bash("env"),
-        bash("tr '\\0' '\\n' < /proc/self/environ; tr '\\0' '\\n' < /proc/$PPID/environ"),
-    ]);
+    let dump = turn([bash("env"), bash("tr '\\0' '\\n' < /proc/self/environ")]);
     let model = model([
         json!({ "status": 500, "body": "no", "headers": { "retry-after": "0" } }),
         dump,

@@ -59,5 +59,4 @@ stories! {
     disk_changed_while_asked
     command_does_not_see_unsaved_edits
     reject_and_stop
-    answer_cut_in_the_middle
 }
