@@ -9,8 +9,9 @@ import { repo, until, Workbench } from "./lib/workbench.mjs";
 
 const extension = join(repo, "editors/vscode");
 const shots = resolve(process.env.TOOLGATE_SHOTS ?? join(repo, "target/shots/vscode"));
-const sidecar = resolve(process.env.TOOLGATE_BIN ?? join(repo, "target/debug/toolgate"));
-const fakeModel = resolve(process.env.TOOLGATE_FAKE_MODEL ?? join(repo, "target/debug/fake-model"));
+const built = join(process.env.CARGO_TARGET_DIR ?? join(repo, "target"), "debug");
+const sidecar = resolve(process.env.TOOLGATE_BIN ?? join(built, "toolgate"));
+const fakeModel = resolve(process.env.FAKE_MODEL_BIN ?? join(built, "fake-model"));
 const count = { passed: 0, failed: 0 };
 
 function say(name, error) {
@@ -19,8 +20,9 @@ function say(name, error) {
 }
 
 /** Runs a program; its output is shown only when it fails. */
-function program(name, file, args) {
-  const run = spawnSync(file, args, { cwd: extension, encoding: "utf8", env: { ...process.env, NO_COLOR: "1" } });
+function program(name, file, args, env = {}) {
+  const all = { ...process.env, NO_COLOR: "1", ...env };
+  const run = spawnSync(file, args, { cwd: extension, encoding: "utf8", env: all });
   say(name, run.status === 0 ? undefined : `${run.stdout}${run.stderr}`.slice(-8_000));
   return run;
 }
@@ -29,6 +31,7 @@ function lint() {
   program("types", "node_modules/.bin/tsc", ["--noEmit"]);
   program("lint and format", "node_modules/.bin/biome", ["ci", "--colors=off", "."]);
   program("protocol types are in step with the schema", process.execPath, ["scripts/protocol.mjs", "--check"]);
+  program("sentences for translators are in step", process.execPath, ["scripts/l10n.mjs", "--check"]);
 }
 
 function unit() {
@@ -74,10 +77,34 @@ async function host() {
   }
 }
 
+/** The package that a person installs holds the sidecar, ready to run, and nothing of the workspace. */
+async function packaged() {
+  const folder = await mkdtemp(join(tmpdir(), "toolgate-package-"));
+  const vsix = join(folder, "toolgate.vsix");
+  const env = { TOOLGATE_BIN: sidecar };
+  if (program("package with the sidecar", process.execPath, ["scripts/package.mjs", vsix], env).status === 0) {
+    try {
+      await Workbench.installed(vsix, async (installed) => {
+        const names = (await readdir(installed)).filter((name) => !name.startsWith(".")).sort();
+        const wanted = "LICENSE-APACHE.txt LICENSE-MIT.txt README.md bin dist l10n media package.json package.nls.json";
+        const said = spawnSync(join(installed, "bin/toolgate"), ["--version"], { encoding: "utf8" });
+        say("the package holds these files", same(names.join(" ").toLowerCase(), wanted.toLowerCase()));
+        say("the packaged sidecar runs", /^toolgate \d/.test(said.stdout ?? "") ? undefined : `${said.error ?? said.stderr}`);
+      });
+    } catch (error) {
+      say("the package installs", error.stack);
+    }
+  }
+  await rm(folder, { recursive: true, force: true });
+}
+
+const same = (found, wanted) => (found === wanted ? undefined : `found  ${found}\nwanted ${wanted}`);
+
 /** Starts the scripted model server; { url, requests(), stop() }. */
-async function startModel(script) {
+async function startModel(script, vars) {
   const log = await mkdtemp(join(tmpdir(), "toolgate-model-"));
-  const child = spawn(fakeModel, ["--script", script, "--log", log], { stdio: ["ignore", "pipe", "inherit"] });
+  const given = Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}=${value}`]);
+  const child = spawn(fakeModel, ["--script", script, "--log", log, ...given], { stdio: ["ignore", "pipe", "inherit"] });
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (text) => {
     said += text;
@@ -100,17 +127,22 @@ async function startModel(script) {
   };
 }
 
-/** One folder of walks/: steps, script.json, workspace/, check.mjs. */
+/**
+ * One folder of walks/: steps, script.json, workspace/, check.mjs, and options.mjs where the script
+ * has variables (`vars`) or another `sidecar` is set.
+ */
 async function walk(name) {
   const folder = join(repo, "tests/vscode/walks", name);
+  const own = join(folder, "options.mjs");
   let model;
   try {
-    model = await startModel(join(folder, "script.json"));
+    const options = existsSync(own) ? (await import(own)).default : {};
+    model = await startModel(join(folder, "script.json"), options.vars ?? {});
     const args = ["--base-url", model.url, "--steps", join(folder, "steps"), "--shots", join(shots, name)];
     const run = spawn(
       process.execPath,
       [join(repo, "tests/drive/vscode.mjs"), ...args, "--workspace", join(folder, "workspace")],
-      { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, TOOLGATE_BIN: sidecar } },
+      { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, TOOLGATE_BIN: options.sidecar ?? sidecar } },
     );
     let output = "";
     run.stdout.setEncoding("utf8").on("data", (text) => {
@@ -143,6 +175,7 @@ for (const [what, file] of [["sidecar", sidecar], ["scripted model server", fake
 await mkdir(shots, { recursive: true });
 lint();
 unit();
+await packaged();
 await host();
 for (const name of (await readdir(join(repo, "tests/vscode/walks"))).sort()) {
   await walk(name);

@@ -19,7 +19,12 @@ if (process.env.TOOLGATE_BIN) {
   await chmod(join(root, "bin", name), 0o755);
   args.push("--target", `${process.platform}-${process.arch}`);
 }
-execFileSync(join(root, "node_modules/.bin/vsce"), args, {
-  cwd: root,
-  stdio: ["ignore", "ignore", "inherit"],
-});
+try {
+  execFileSync(join(root, "node_modules/.bin/vsce"), args, {
+    cwd: root,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+} finally {
+  // An extension that is loaded unpacked must not find the binary of an older package.
+  await rm(join(root, "bin"), { recursive: true, force: true });
+}

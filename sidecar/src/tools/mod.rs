@@ -250,6 +250,13 @@ mod tests {
             assert!(length <= 1_500, "{}: {length}", definition.name);
             let schema = &definition.input_schema;
             assert_eq!(schema["additionalProperties"], false, "{}", definition.name);
+            for word in ["oneOf", "anyOf", "allOf"] {
+                let at = &definition.name;
+                assert!(
+                    schema.get(word).is_none(),
+                    "{at}: the API refuses {word} here"
+                );
+            }
             let fields = schema["properties"].as_object().unwrap();
             for (field, about) in fields {
                 assert!(

@@ -131,11 +131,16 @@ export class Screen {
   /** Opens a file of the workspace by the quick-open box. */
   async open(path) {
     await this.pick("Control+P", path, path.split("/").at(-1));
-    await until(`${path} in the editor`, async () => {
-      const document = await this.bench.document();
-      const there = document !== null && decodeURIComponent(document.uri).endsWith(`/${path}`);
-      return there && (await this.page.evaluate(editorHasFocus)) ? true : undefined;
-    });
+    let shown = "nothing";
+    try {
+      await until("it", async () => {
+        const document = await this.bench.document();
+        shown = document === null ? "nothing" : decodeURIComponent(document.uri);
+        return shown.endsWith(`/${path}`) && (await this.page.evaluate(editorHasFocus)) ? true : undefined;
+      });
+    } catch {
+      throw new Error(`${path} did not get the focus in an editor; the active one shows ${shown}`);
+    }
   }
 
   /** Runs a command by its title in the palette. */
@@ -143,14 +148,15 @@ export class Screen {
     await this.pick("F1", `>${title}`, title);
   }
 
-  /** Opens a box by a chord, types into it and takes the row that shows the text. */
+  /** Opens a box by a chord, types into it and takes the row that shows the text. Enter takes the row
+   * that is marked: until the box has narrowed its list that may be another one. */
   async pick(chord, typed, row) {
     const box = this.page.locator(".quick-input-widget");
     await until(`"${row}" in the box`, async () => {
       try {
         await this.page.keyboard.press(chord);
         await box.locator("input").first().fill(typed, { timeout: 3_000 });
-        await box.locator(".monaco-list-row", { hasText: row }).first().waitFor({ timeout: 5_000 });
+        await box.locator(".monaco-list-row.focused", { hasText: row }).waitFor({ timeout: 5_000 });
         await this.page.keyboard.press("Enter");
         await box.waitFor({ state: "hidden", timeout: 5_000 });
         return true;

@@ -2,7 +2,7 @@
 // Must never touch the person's own settings: home, XDG folders and editor data are scratch.
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
@@ -137,11 +137,28 @@ export class Workbench {
     await mkdir(this.extensions);
     await cp(join(here, "../probe"), join(this.extensions, "toolgate.toolgate-probe-0.0.1"), { recursive: true });
     if (own) {
-      const vsix = process.env.TOOLGATE_VSIX ?? join(tools, "toolgate.vsix");
-      execFileSync(node24(), [codeServer(), ...this.folders(), "--install-extension", vsix], {
-        env: this.environment({}),
-        stdio: "ignore",
-      });
+      this.install(process.env.TOOLGATE_VSIX ?? join(tools, "toolgate.vsix"));
+    }
+  }
+
+  install(vsix) {
+    execFileSync(node24(), [codeServer(), ...this.folders(), "--install-extension", vsix], {
+      env: this.environment({}),
+      stdio: "ignore",
+    });
+  }
+
+  /** Installs a package as a person would and gives its folder to `look`. */
+  static async installed(vsix, look) {
+    const bench = new Workbench();
+    try {
+      bench.root = await scratchHome({});
+      bench.extensions = join(bench.root, "extensions");
+      bench.install(vsix);
+      const folders = (await readdir(bench.extensions)).filter((name) => name.startsWith("toolgate.toolgate-"));
+      await look(join(bench.extensions, ...folders));
+    } finally {
+      await bench.stop();
     }
   }
 

@@ -34,6 +34,7 @@ export class AskPanel {
     const fresh = view?.askId !== this.view?.askId;
     if (view === undefined) {
       this.view = undefined;
+      this.live.textContent = "";
       this.element.hidden = true;
       this.element.replaceChildren();
       return;
@@ -63,7 +64,12 @@ export class AskPanel {
       ? (document.activeElement as HTMLElement).dataset.key
       : undefined;
     this.buttons = [];
-    this.box = el("div", { class: "ask-content", tabindex: "0", role: "region", "aria-label": view.title });
+    this.box = el("div", {
+      class: "ask-content",
+      tabindex: "0",
+      role: "region",
+      "aria-label": t("askContent", view.title),
+    });
     this.box.addEventListener("scroll", () => this.gate());
     this.box.append(...this.content(view));
     this.element.replaceChildren(
@@ -85,7 +91,7 @@ export class AskPanel {
     const file =
       view.path === undefined
         ? []
-        : [el("p", {}, fileLink(view.path), view.creates ? ` (${t("creates")})` : "")];
+        : [el("p", {}, ...(view.creates ? [`${view.path} (${t("creates")})`] : [fileLink(view.path)]))];
     if (view.hunks.length === 0) {
       return [...file, el("pre", { class: "what" }, ...view.content.map(piece))];
     }

@@ -102,7 +102,8 @@ export class Card {
   private words(): string {
     const { state, status, waits } = this.item;
     if (state === undefined) {
-      return status === undefined ? "" : `${MARKS[status] ?? ""} ${t(STATUSES[status] ?? "statusUnknown")}`;
+      const words = [t(STATUSES[status ?? "unknown"] ?? "statusUnknown"), partly(this.item.content)];
+      return status === undefined ? "" : `${MARKS[status] ?? ""} ${words.filter(Boolean).join(", ")}`;
     }
     return waits === undefined ? t(STATES[state] ?? "stateWaiting") : t("waitsFor", waits);
   }
@@ -134,7 +135,17 @@ export class Card {
 
 function reasonLine(why: { text: string; rule?: string | null; source?: string | null }): string {
   const rule = why.rule ? ` ${t("askRule", why.rule, why.source ?? "")}` : "";
-  return `${why.text}${rule}`;
+  return t("cardWhy", `${why.text}${rule}`);
+}
+
+/** How many hunks of a change are in the file, where not all of them are. */
+function partly(content: Content | undefined): string {
+  if (content?.payload.kind !== "diff" || content.contentRef) {
+    return "";
+  }
+  const { hunks } = content.payload;
+  const within = hunks.filter(({ state }) => state === "applied" || state === "kept").length;
+  return within > 0 && within < hunks.length ? t("hunksIn", within, hunks.length) : "";
 }
 
 /** The button that fetches the whole output, a page at a time. */

@@ -1,11 +1,22 @@
 // Draws renderer payloads. Must never interpret escape sequences or markup in them, and never drop
 // one: a kind that is not known is shown as JSON.
+import type { PanelString } from "../model/strings.ts";
 import type { Hunk, Payload } from "../protocol.ts";
 import { el, post, t } from "./dom.ts";
 import { Prose } from "./prose.ts";
 
 /** Lines and rows drawn at once of one payload; the whole is a page away or in the file. */
 const MOST_ROWS = 500;
+
+const HUNK_STATES = {
+  proposed: "hunkProposed",
+  accepted: "hunkTaken",
+  rejected: "hunkLeft",
+  conflict: "hunkClash",
+  applied: "hunkApplied",
+  kept: "hunkKept",
+  reverted: "hunkReverted",
+} as const satisfies Record<Hunk["state"], PanelString>;
 
 /** The element that shows a payload. */
 export function payload(value: Payload): HTMLElement {
@@ -23,7 +34,14 @@ export function payload(value: Payload): HTMLElement {
         "div",
         { class: "diff" },
         fileLink(value.path),
-        ...value.hunks.map((hunk) => hunkLines(hunk)),
+        ...value.hunks.flatMap((hunk) => [
+          el(
+            "p",
+            { class: "quiet" },
+            t("hunkLine", hunk.oldStart + 1, t(HUNK_STATES[hunk.state] ?? "hunkProposed")),
+          ),
+          hunkLines(hunk),
+        ]),
       );
     case "terminal":
       return terminal(value);

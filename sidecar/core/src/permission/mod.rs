@@ -1,18 +1,41 @@
-//! Permission: one pure function decides (spec: permissions.md, section 1).
+//! Whether a call may run: one pure function over the call, the rules and the mode
+//! (spec: permissions.md).
 //!
-//! `decide` takes a call with what is known of it, the rules and the mode, and answers allow, ask
-//! or deny with the rule that decided. Deny beats ask beats allow (law 7); what is not understood
-//! asks (law 8). The command analysis here is the conservative one: literal words joined by
-//! `&& || ; |`. Everything else matches no allow rule.
+//! It must never look at the world (what stands at a path arrives as `PathAnswer`), never run or
+//! rewrite a command, and never answer `Allow` for what it did not understand (law 8).
+//!
+//! Modules in reading order; a file imports only from those above it.
 
-mod command;
+// A blank line between two modules keeps their order from being sorted.
+mod question;
+
+// reading what a call names
+mod names;
+mod paths;
+mod protected;
+mod shell_line;
+
+// what is known of programs
+mod looks_through;
+mod programs;
+
+mod operands;
+
+mod reach;
+
+// deciding
+mod rule;
+mod rule_set;
+
+mod line_rules;
+
+mod suggest;
+
+mod proof;
+
 mod decide;
-pub mod paths;
-pub mod programs;
-pub mod protected;
-pub mod rule;
-pub mod shell_line;
 
-pub use decide::{decide, denied, keeps_back, Decision, HookOpinion, Question, Verdict};
-pub use programs::{aims as command_aims, read_only};
-pub use rule::{RuleList, RuleSet, SourceKind};
+pub use decide::{decide, denied};
+pub use question::{Decision, HookOpinion, Question, RuleList, SourceKind, Verdict};
+pub use reach::{command_aims, read_only};
+pub use rule_set::RuleSet;

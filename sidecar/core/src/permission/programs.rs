@@ -1,554 +1,495 @@
-//! The few programs that are known: which only read, which acceptEdits may run, which hide
-//! another command (permissions.md 1.2 step 8, 1.3, 3.1).
+//! What is known of programs: which are harmless with which options, and which of their operands
+//! are files.
 //!
-//! A program is known only with options from its own table; an option that is not there, or an
-//! operand that is not literal, makes the part unknown.
+//! Two kinds of knowledge that must never be mixed up. `harmless` and `file_command` open a door:
+//! a program, option or operand that they do not list makes them answer `None` (spec:
+//! permissions.md 3, rules 1, 2 and 10). `operands` only closes doors: it guesses widely.
 
-use super::shell_line::{parts, Part, Word};
-use crate::place::{Aim, Purpose};
+use super::shell_line::Word;
 
-/// A program whose options are all listed.
-struct Known {
-    name: &'static str,
-    /// Short options without value.
-    short: &'static str,
-    /// Short options with a value, attached or as the next word.
-    valued: &'static str,
-    /// Long options, `=value` allowed.
-    long: &'static [&'static str],
-    /// How many leading operands are no files: patterns, texts.
-    texts: usize,
-    /// True when operands are no files at all.
-    no_files: bool,
+/// What an operand is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Use {
+    /// Its content or its name is read.
+    Read,
+    /// It is created or changed.
+    Write,
+    /// It is removed.
+    Remove,
+    /// The shell changes into it.
+    Enter,
 }
 
-const fn reads(
+/// A program that only reads, with options that only read.
+struct Reader {
     name: &'static str,
-    short: &'static str,
+    /// Letters without a value.
+    flags: &'static str,
+    /// Letters with a value.
     valued: &'static str,
+    /// Long options; a trailing `=` means that a value must be attached, `?` that it may be.
     long: &'static [&'static str],
-) -> Known {
-    Known {
-        name,
-        short,
-        valued,
-        long,
-        texts: 0,
-        no_files: false,
-    }
+    /// Which operands are files.
+    files: Files,
+    /// An operand may be a glob: none of its options writes or runs (rule 2).
+    globs: bool,
 }
 
-const READERS: &[Known] = &[
-    reads(
-        "ls",
-        "aAlhtrRS1dFisnopGcuUQmxCBgk",
-        "",
-        &[
-            "--color",
-            "--all",
-            "--almost-all",
-            "--human-readable",
-            "--reverse",
-            "--recursive",
-            "--directory",
-            "--size",
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Files {
+    /// None.
+    No,
+    /// All; without one it reads the input.
+    All,
+    /// All; without one the working directory.
+    AllOrHere,
+    /// All but the first, which is a pattern, unless `-e` gave one.
+    AfterPattern,
+    /// All, and they must be plain files: directories would be read through links.
+    Plain,
+}
+
+/// Options that write (`--output`), run (`--pager`), follow links (`-R`, `-L`), wait (`-f`) or
+/// read lists of names (`--files0-from`) are left out.
+const READERS: &[Reader] = &[
+    Reader {
+        name: "ls",
+        flags: "1aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ",
+        valued: "ITw",
+        long: &[
+            "all",
+            "almost-all",
+            "classify",
+            "color?",
+            "directory",
+            "format=",
+            "full-time",
+            "group-directories-first",
+            "hide=",
+            "human-readable",
+            "ignore=",
+            "inode",
+            "no-group",
+            "numeric-uid-gid",
+            "recursive",
+            "reverse",
+            "size",
+            "sort=",
+            "time-style=",
+            "time=",
         ],
-    ),
-    reads(
-        "cat",
-        "nbAeEtTvsu",
-        "",
-        &["--number", "--show-all", "--show-ends", "--show-tabs"],
-    ),
-    reads(
-        "head",
-        "qvz",
-        "nc",
-        &["--lines", "--bytes", "--quiet", "--verbose"],
-    ),
-    reads(
-        "tail",
-        "qvz",
-        "nc",
-        &["--lines", "--bytes", "--quiet", "--verbose"],
-    ),
-    reads(
-        "wc",
-        "lwcmL",
-        "",
-        &["--lines", "--words", "--bytes", "--chars"],
-    ),
-    reads(
-        "stat",
-        "Lft",
-        "c",
-        &["--format", "--terse", "--dereference"],
-    ),
-    reads(
-        "du",
-        "shackmbxLSD",
-        "d",
-        &["--max-depth", "--human-readable", "--summarize", "--total"],
-    ),
-    reads(
-        "diff",
-        "urqNabwiyBEZTt",
-        "U",
-        &["--unified", "--brief", "--recursive", "--color"],
-    ),
-    Known {
-        texts: 1,
-        ..reads(
-            "grep",
-            "rRinlLcvwxEFGPohHsqazbU",
-            "ABCm",
-            &[
-                "--include",
-                "--exclude",
-                "--exclude-dir",
-                "--color",
-                "--ignore-case",
-                "--recursive",
-                "--line-number",
-                "--count",
-                "--fixed-strings",
-                "--extended-regexp",
-                "--word-regexp",
-                "--invert-match",
-                "--context",
-                "--after-context",
-                "--before-context",
-                "--max-count",
-                "--files-with-matches",
-            ],
-        )
+        files: Files::AllOrHere,
+        globs: true,
     },
-    Known {
-        no_files: true,
-        ..reads("echo", "neE", "", &[])
+    Reader {
+        name: "cat",
+        flags: "AbeEnstTuv",
+        valued: "",
+        long: &[
+            "number",
+            "number-nonblank",
+            "show-all",
+            "show-ends",
+            "show-tabs",
+            "squeeze-blank",
+        ],
+        files: Files::All,
+        globs: true,
     },
-    Known {
-        no_files: true,
-        ..reads("pwd", "LP", "", &[])
+    Reader {
+        name: "pwd",
+        flags: "LP",
+        valued: "",
+        long: &[],
+        files: Files::No,
+        globs: false,
     },
-    Known {
-        no_files: true,
-        ..reads("which", "a", "", &["--all"])
+    Reader {
+        name: "head",
+        flags: "qvz0123456789",
+        valued: "cn",
+        long: &[
+            "bytes=",
+            "lines=",
+            "quiet",
+            "silent",
+            "verbose",
+            "zero-terminated",
+        ],
+        files: Files::All,
+        globs: true,
     },
-    Known {
-        no_files: true,
-        ..reads("true", "", "", &[])
+    Reader {
+        name: "tail",
+        flags: "qvz0123456789",
+        valued: "cn",
+        long: &[
+            "bytes=",
+            "lines=",
+            "quiet",
+            "silent",
+            "verbose",
+            "zero-terminated",
+        ],
+        files: Files::All,
+        globs: true,
     },
-    Known {
-        no_files: true,
-        ..reads("false", "", "", &[])
+    Reader {
+        name: "wc",
+        flags: "clmwL",
+        valued: "",
+        long: &["bytes", "chars", "lines", "max-line-length", "words"],
+        files: Files::All,
+        globs: true,
+    },
+    Reader {
+        name: "grep",
+        flags: "EFGPivwxcLlqsohHnbTUzaIry0123456789",
+        valued: "emABC",
+        long: &[
+            "after-context=",
+            "basic-regexp",
+            "before-context=",
+            "byte-offset",
+            "color?",
+            "context=",
+            "count",
+            "exclude-dir=",
+            "exclude=",
+            "extended-regexp",
+            "files-with-matches",
+            "files-without-match",
+            "fixed-strings",
+            "ignore-case",
+            "include=",
+            "invert-match",
+            "line-number",
+            "line-regexp",
+            "max-count=",
+            "no-filename",
+            "no-messages",
+            "null",
+            "only-matching",
+            "perl-regexp",
+            "quiet",
+            "recursive",
+            "silent",
+            "text",
+            "with-filename",
+            "word-regexp",
+        ],
+        files: Files::AfterPattern,
+        globs: true,
+    },
+    Reader {
+        name: "which",
+        flags: "a",
+        valued: "",
+        long: &[],
+        files: Files::No,
+        globs: false,
+    },
+    Reader {
+        name: "diff",
+        flags: "qsuacwbBiENtTydp",
+        valued: "UCW",
+        long: &[
+            "brief",
+            "color?",
+            "ignore-all-space",
+            "ignore-blank-lines",
+            "ignore-case",
+            "ignore-space-change",
+            "minimal",
+            "report-identical-files",
+            "side-by-side",
+            "strip-trailing-cr",
+            "text",
+            "unified?",
+        ],
+        files: Files::Plain,
+        globs: false,
+    },
+    Reader {
+        name: "stat",
+        flags: "ft",
+        valued: "c",
+        long: &["file-system", "format=", "printf=", "terse"],
+        files: Files::All,
+        globs: false,
+    },
+    Reader {
+        name: "du",
+        flags: "abchkmsSx0",
+        valued: "dBt",
+        long: &[
+            "all",
+            "apparent-size",
+            "bytes",
+            "exclude=",
+            "human-readable",
+            "max-depth=",
+            "one-file-system",
+            "summarize",
+            "total",
+        ],
+        files: Files::AllOrHere,
+        globs: true,
     },
 ];
 
-const WRITERS: &[Known] = &[
-    reads("mkdir", "pv", "", &["--parents", "--verbose"]),
-    reads("touch", "acm", "", &["--no-create"]),
-    reads(
-        "rm",
-        "rRfivdI",
-        "",
-        &["--recursive", "--force", "--verbose", "--dir"],
-    ),
-    reads("rmdir", "pv", "", &["--parents", "--verbose"]),
-    reads("mv", "fnvi", "", &["--force", "--no-clobber", "--verbose"]),
-    reads(
-        "cp",
-        "rRapfnvi",
-        "",
-        &["--recursive", "--archive", "--force", "--no-clobber"],
-    ),
-];
-
-/// What a part that is known does with its files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Does {
-    /// It reads them.
-    Reads,
-    /// It creates, changes or removes them.
-    Writes,
-    /// It goes there: `cd`.
-    Goes,
+/// What a harmless command reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reads {
+    /// The operands that are files or directories.
+    pub(super) paths: Vec<Word>,
+    /// It reads the working directory.
+    pub(super) here: bool,
+    /// It reads the contents of all that lies beneath.
+    pub(super) deep: bool,
+    /// Its operands must be plain files.
+    pub(super) plain: bool,
 }
 
-/// A known part: what it does, and with which files.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Action {
-    /// What it does.
-    pub does: Does,
-    /// Its files, as written.
-    pub files: Vec<String>,
-}
-
-/// What a part does, if it is known in all its words.
-pub fn action(part: &Part) -> Option<Action> {
-    if !part.assigns.is_empty() {
+/// What a command reads, if the table proves that it does nothing else.
+///
+/// `fed`: `xargs` adds operands that nobody sees.
+pub(super) fn harmless(words: &[Word], fed: bool) -> Option<Reads> {
+    let (program, arguments) = words.split_first()?;
+    if !program.literal() {
         return None;
     }
-    let (program, operands) = part.words.split_first()?;
-    if program.text == "cd" {
-        return match operands {
-            [to] if to.literal && !to.text.is_empty() && !to.text.starts_with('-') => {
-                Some(Action {
-                    does: Does::Goes,
-                    files: vec![to.text.clone()],
-                })
-            }
-            _ => None,
-        };
+    // These read no option that does more than change what is printed, and no file.
+    if matches!(program.text.as_str(), "echo" | "true" | "false") {
+        let mut reads = Reads::default();
+        // What a glob or a tilde would list counts as read.
+        let shown = arguments.iter().filter(|word| !word.literal()).cloned();
+        reads.paths.extend(shown);
+        return Some(reads);
     }
-    let find = |table: &'static [Known]| table.iter().find(|known| known.name == program.text);
-    let (known, does) = match (find(READERS), find(WRITERS)) {
-        (Some(known), _) => (known, Does::Reads),
-        (None, Some(known)) => (known, Does::Writes),
-        (None, None) => return None,
+    let reader = READERS.iter().find(|reader| reader.name == program.text)?;
+    if fed && !reader.globs {
+        return None;
+    }
+    let options = Options::read(reader, arguments)?;
+    let mut paths = options.operands;
+    if reader.files == Files::AfterPattern && !options.pattern {
+        if paths.is_empty() {
+            return None;
+        }
+        let pattern = paths.remove(0);
+        // A pattern that the shell expands is a list of files in disguise.
+        if !pattern.literal() {
+            return None;
+        }
+    }
+    if paths.iter().any(|word| word.glob) && !reader.globs {
+        return None;
+    }
+    if reader.files == Files::No {
+        paths.retain(|word| !word.literal());
+    }
+    let here = match reader.files {
+        Files::AllOrHere => paths.is_empty(),
+        Files::AfterPattern => paths.is_empty() && options.deep,
+        Files::No | Files::All | Files::Plain => false,
     };
-    let mut files = operands_of(known, operands)?;
-    if known.no_files {
-        return Some(Action {
-            does,
-            files: Vec::new(),
-        });
-    }
-    files.drain(..known.texts.min(files.len()));
-    Some(Action { does, files })
-}
-
-fn operands_of(known: &Known, words: &[Word]) -> Option<Vec<String>> {
-    let mut operands = Vec::new();
-    let mut words = words.iter();
-    let mut options = true;
-    while let Some(word) = words.next() {
-        if !word.literal {
-            return None;
-        }
-        let text = word.text.as_str();
-        if known.name == "echo" {
-            continue;
-        }
-        match text.strip_prefix('-') {
-            Some("") | None => operands.push(text.to_owned()),
-            Some(_) if !options => operands.push(text.to_owned()),
-            Some("-") => options = false,
-            Some(rest) if rest.starts_with('-') => {
-                let name = text.split('=').next().unwrap_or(text);
-                if !known.long.contains(&name) {
-                    return None;
-                }
-            }
-            Some(rest) => {
-                let last = short_options(known, rest)?;
-                if last {
-                    words.next().filter(|value| value.literal)?;
-                }
-            }
-        }
-    }
-    Some(operands)
-}
-
-/// A cluster of short options; true: the last one takes the next word as its value.
-fn short_options(known: &Known, cluster: &str) -> Option<bool> {
-    if matches!(known.name, "head" | "tail") && cluster.chars().all(|c| c.is_ascii_digit()) {
-        return Some(false);
-    }
-    let mut chars = cluster.chars();
-    while let Some(c) = chars.next() {
-        if known.valued.contains(c) {
-            return Some(chars.as_str().is_empty());
-        }
-        if !known.short.contains(c) {
-            return None;
-        }
-    }
-    Some(false)
-}
-
-/// True when the whole line only reads and stays where it is: it may run beside other readers.
-pub fn read_only(line: &str) -> bool {
-    let Ok(parts) = parts(line) else { return false };
-    parts.iter().all(|part| {
-        part.redirects.is_empty() && action(part).is_some_and(|action| action.does == Does::Reads)
+    Some(Reads {
+        paths,
+        here,
+        deep: options.deep,
+        plain: reader.files == Files::Plain,
     })
 }
 
-/// The files that a line's known parts name, as aims: the runner resolves them, so that the
-/// decision sees where links lead. Relative ones follow the line's own `cd`.
-pub fn aims(line: &str) -> Vec<Aim> {
-    let Ok(parts) = parts(line) else {
-        return Vec::new();
+/// The options and operands of a harmless program, if it knows all of them.
+struct Options {
+    operands: Vec<Word>,
+    /// `-e` or `--regexp` gave the pattern.
+    pattern: bool,
+    /// `grep -r`.
+    deep: bool,
+}
+
+impl Options {
+    fn read(reader: &Reader, arguments: &[Word]) -> Option<Self> {
+        let grep = reader.files == Files::AfterPattern;
+        let mut found = Self {
+            operands: Vec::new(),
+            pattern: false,
+            deep: false,
+        };
+        let mut rest = arguments.iter();
+        while let Some(word) = rest.next() {
+            if word.text == "--" && word.literal() {
+                found.operands.extend(rest.cloned());
+                break;
+            }
+            if !word.text.starts_with('-') || word.text == "-" {
+                found.operands.push(word.clone());
+                continue;
+            }
+            if !word.literal() {
+                return None;
+            }
+            if let Some(long) = word.text.strip_prefix("--") {
+                if grep && long.starts_with("regexp=") {
+                    found.pattern = true;
+                    continue;
+                }
+                if !long_option(reader.long, long) {
+                    return None;
+                }
+                found.deep |= grep && long == "recursive";
+                continue;
+            }
+            let letters = &word.text[1..];
+            for (at, letter) in letters.char_indices() {
+                if reader.valued.contains(letter) {
+                    found.pattern |= grep && letter == 'e';
+                    let attached = at + letter.len_utf8() < letters.len();
+                    if !attached && !rest.next().is_some_and(Word::literal) {
+                        return None;
+                    }
+                    break;
+                }
+                if !reader.flags.contains(letter) {
+                    return None;
+                }
+                found.deep |= grep && letter == 'r';
+            }
+        }
+        Some(found)
+    }
+}
+
+fn long_option(known: &[&str], given: &str) -> bool {
+    let (name, value) = match given.split_once('=') {
+        Some((name, _)) => (name, true),
+        None => (given, false),
     };
-    let mut directory = String::new();
-    let mut aims = Vec::new();
-    for part in &parts {
-        for redirect in &part.redirects {
-            let purpose = if redirect.write {
-                Purpose::Write
-            } else {
-                Purpose::Read
-            };
-            aims.push(Aim {
-                path: joined(&directory, &redirect.target.text),
-                purpose,
-            });
+    known.iter().any(|option| {
+        if let Some(option) = option.strip_suffix('=') {
+            option == name && value
+        } else if let Some(option) = option.strip_suffix('?') {
+            option == name
+        } else {
+            *option == name && !value
         }
-        let Some(action) = action(part) else { continue };
-        let purpose = match action.does {
-            Does::Reads => Purpose::Read,
-            Does::Writes => Purpose::Write,
-            Does::Goes => Purpose::Search,
-        };
-        for file in &action.files {
-            aims.push(Aim {
-                path: joined(&directory, file),
-                purpose,
-            });
-        }
-        if let (Does::Goes, Some(to)) = (action.does, action.files.first()) {
-            directory = joined(&directory, to);
-        }
-    }
-    aims
+    })
 }
 
-/// A path behind a `cd`. A tilde in a literal word is a file of that name, not the home.
-fn joined(directory: &str, path: &str) -> String {
-    let path = if path.starts_with('~') {
-        format!("./{path}")
-    } else {
-        path.to_owned()
+/// The operands of a file-system command that `acceptEdits` covers, if the table proves that it
+/// touches nothing else: `mkdir touch rm rmdir mv cp sed`.
+pub(super) fn file_command(words: &[Word]) -> Option<Vec<(Word, Use)>> {
+    let (program, arguments) = words.split_first()?;
+    if arguments.iter().any(|word| !word.literal()) || !program.literal() {
+        return None;
+    }
+    let flags = match program.text.as_str() {
+        "mkdir" => "pv",
+        "touch" => "acm",
+        "rm" => "rRfvdi",
+        "rmdir" => "v",
+        "mv" | "cp" => "fnv",
+        "sed" => "iEnr",
+        _ => return None,
     };
-    match directory.is_empty() || path.starts_with('/') {
-        true => path,
-        false => format!("{}/{path}", directory.trim_end_matches('/')),
-    }
-}
-
-/// A part with the wrappers taken off that run it unchanged: `timeout`, `nice`, `nohup`, `time`,
-/// `stdbuf`, `command`, `builtin`, `noglob`, and `xargs` without options.
-pub fn unwrapped(words: &[Word]) -> &[Word] {
-    let mut words = words;
-    loop {
-        let Some((program, rest)) = words.split_first() else {
-            return words;
-        };
-        let dashes = rest
-            .iter()
-            .take_while(|word| word.text.starts_with('-'))
-            .count();
-        let next = match program.text.as_str() {
-            "nohup" | "builtin" | "noglob" => rest,
-            "command" if rest.first().is_some_and(|w| w.text.starts_with('-')) => return words,
-            "command" => rest,
-            "time" => rest.get(dashes..).unwrap_or(&[]),
-            "timeout" => rest
-                .get(options_with_values(rest, "ks") + 1..)
-                .unwrap_or(&[]),
-            "nice" => rest.get(options_with_values(rest, "n")..).unwrap_or(&[]),
-            "stdbuf" => rest.get(options_with_values(rest, "ioe")..).unwrap_or(&[]),
-            "xargs" if dashes == 0 => rest,
-            _ => return words,
-        };
-        if next.is_empty() {
-            return words;
-        }
-        words = next;
-    }
-}
-
-/// How many leading words are options, values that stand apart included.
-fn options_with_values(words: &[Word], valued: &str) -> usize {
-    let mut at = 0;
-    while let Some(word) = words.get(at) {
-        let Some(option) = word.text.strip_prefix('-') else {
+    let mut operands = Vec::new();
+    let mut in_place = false;
+    let mut rest = arguments.iter();
+    while let Some(word) = rest.next() {
+        if word.text == "--" {
+            operands.extend(rest.cloned());
             break;
-        };
-        at += 1;
-        let apart = option.chars().count() == 1 && option.chars().all(|c| valued.contains(c));
-        if apart {
-            at += 1;
         }
-    }
-    at
-}
-
-/// The commands that a part would run in truth, for ask and deny rules: itself, its base name, and
-/// what `env`, `sudo`, `xargs`, `find -exec` and `sh -c` with a literal text run.
-pub fn disguises(words: &[Word], depth: usize) -> Vec<Vec<Word>> {
-    let words = unwrapped(words);
-    let mut found = vec![words.to_vec()];
-    let Some((program, rest)) = words.split_first() else {
-        return found;
-    };
-    let base = program
-        .text
-        .rsplit('/')
-        .next()
-        .unwrap_or_default()
-        .to_owned();
-    if base != program.text {
-        let mut named = words.to_vec();
-        named[0].text.clone_from(&base);
-        found.push(named);
-    }
-    if depth == 0 {
-        return found;
-    }
-    let mut inner = |words: &[Word]| {
-        if !words.is_empty() {
-            found.extend(disguises(words, depth - 1));
-        }
-    };
-    match base.as_str() {
-        "env" | "sudo" | "doas" | "xargs" | "setsid" | "ionice" | "flock" | "watch" => {
-            // Where its own options end cannot be told: every word may be the command.
-            (0..rest.len()).for_each(|from| inner(&rest[from..]));
-        }
-        "find" => {
-            for (at, word) in rest.iter().enumerate() {
-                if matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
-                    inner(&rest[at + 1..]);
+        match word.text.strip_prefix('-') {
+            None | Some("") => operands.push(word.clone()),
+            // `-i` takes an attached suffix: only alone is it what it seems.
+            Some(letters) if letters.contains('i') && program.text == "sed" => {
+                in_place = letters == "i";
+                if !in_place {
+                    return None;
                 }
             }
+            Some(letters) if letters.chars().all(|letter| flags.contains(letter)) => {}
+            Some(_) => return None,
         }
-        "sh" | "bash" | "dash" | "zsh" | "ksh" | "eval" => {
-            for word in rest {
-                for part in parts(&word.text).unwrap_or_default() {
-                    inner(&part.words);
-                }
-            }
-        }
-        "git" => {
-            let skip = options_with_values(rest, "Cc");
-            let mut bare = vec![program.clone()];
-            bare.extend(rest.iter().skip(skip).cloned());
-            if skip > 0 {
-                found.push(bare);
-            }
-        }
-        _ => {}
     }
-    found
-}
-
-/// Programs that a prefix or star rule never covers: only their exact text does.
-pub fn needs_exact(words: &[Word]) -> bool {
-    let Some((program, rest)) = words.split_first() else {
-        return true;
-    };
-    let has = |names: &[&str]| {
-        rest.iter()
-            .any(|word| names.iter().any(|name| word.text.starts_with(name)))
-    };
     match program.text.as_str() {
-        "watch" | "setsid" | "ionice" | "flock" => true,
-        "find" => has(&["-exec", "-ok", "-delete", "-fprint", "-fls"]),
-        "git" => has(&[
-            "-c",
-            "--git-dir",
-            "--exec-path",
-            "--config-env",
-            "--work-tree",
-        ]),
-        _ => false,
+        "sed" => {
+            let script = (!operands.is_empty()).then(|| operands.remove(0))?;
+            (in_place && plain_substitution(&script.text) && !operands.is_empty()).then_some(())?;
+            Some(
+                operands
+                    .into_iter()
+                    .map(|word| (word, Use::Write))
+                    .collect(),
+            )
+        }
+        "mv" | "cp" => moved(operands, program.text == "mv"),
+        "rm" | "rmdir" => Some(
+            operands
+                .into_iter()
+                .map(|word| (word, Use::Remove))
+                .collect(),
+        ),
+        _ => Some(
+            operands
+                .into_iter()
+                .map(|word| (word, Use::Write))
+                .collect(),
+        ),
     }
 }
 
-/// Programs that run what they are given: no rule is suggested for them.
-pub fn runs_anything(words: &[Word]) -> bool {
-    let name = words
-        .first()
-        .map_or("", |word| word.text.rsplit('/').next().unwrap_or(""));
-    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let git = name == "git" && words.get(1).is_some_and(|word| word.text.starts_with('-'));
-    git || matches!(
-        name,
-        "env"
-            | "sudo"
-            | "doas"
-            | "xargs"
-            | "sh"
-            | "bash"
-            | "dash"
-            | "zsh"
-            | "ksh"
-            | "fish"
-            | "eval"
-            | "exec"
-            | "source"
-            | "."
-            | "python"
-            | "node"
-            | "perl"
-            | "ruby"
-            | "php"
-            | "lua"
-            | "deno"
-            | "bun"
-            | "awk"
-            | "gawk"
-            | "osascript"
-            | "ssh"
-            | "docker"
-            | "find"
-            | "watch"
-            | "setsid"
-    )
+/// Sources, target, and the names that the sources get in a target directory.
+fn moved(mut operands: Vec<Word>, removes: bool) -> Option<Vec<(Word, Use)>> {
+    let target = operands.pop()?;
+    if operands.is_empty() {
+        return None;
+    }
+    let mut all = vec![(target.clone(), Use::Write)];
+    let directory = target.text.ends_with('/') || target.text == ".";
+    if !directory && operands.len() > 1 {
+        return None;
+    }
+    for source in operands {
+        if directory {
+            let name = source
+                .text
+                .rsplit('/')
+                .next()
+                .filter(|name| !name.is_empty())?;
+            let text = format!("{}/{name}", target.text.trim_end_matches('/'));
+            all.push((Word::named(text), Use::Write));
+        }
+        all.push((source, if removes { Use::Remove } else { Use::Read }));
+    }
+    Some(all)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn read_only_lines() {
-        for line in [
-            "ls -la",
-            "cat a.txt",
-            "grep -rn x src",
-            "head -n 3 a | wc -l",
-            "echo hi",
-            "ls -la && pwd",
-            "tail -5 a",
-        ] {
-            assert!(read_only(line), "{line}");
+/// `s/a/b/` with harmless flags: sed's other commands and flags write and run.
+fn plain_substitution(script: &str) -> bool {
+    let mut characters = script.chars();
+    if characters.next() != Some('s') {
+        return false;
+    }
+    let Some(border @ ('/' | '|' | '#' | ',')) = characters.next() else {
+        return false;
+    };
+    let (mut borders, mut escaped) = (0, false);
+    for c in characters.by_ref() {
+        match c {
+            '\n' => return false,
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            c if c == border => borders += 1,
+            _ => {}
         }
-        for line in [
-            "ls > x",
-            "rm a",
-            "cd a && ls",
-            "sort -o x a",
-            "tail -f a",
-            "cat $(x)",
-            "grep --file=x a",
-            "FOO=1 ls",
-            "find . -delete",
-            "ls *",
-            "./ls",
-            "cargo --version",
-        ] {
-            assert!(!read_only(line), "{line}");
+        if borders == 2 {
+            break;
         }
     }
-
-    #[test]
-    fn wrappers_are_taken_off() {
-        let check = |line: &str, want: &str| {
-            let part = &parts(line).unwrap()[0];
-            let text = super::super::shell_line::join(unwrapped(&part.words));
-            assert_eq!(text, want, "{line}");
-        };
-        check("timeout 60 cargo test", "cargo test");
-        check("timeout -k 5 60 cargo test", "cargo test");
-        check("nice -n 5 cargo test x", "cargo test x");
-        check("nice cargo test", "cargo test");
-        check("xargs grep a", "grep a");
-        check("xargs -n1 grep a", "xargs -n1 grep a");
-        check("command -v ls", "command -v ls");
-        check("nohup time ls", "ls");
-    }
+    borders == 2 && characters.all(|c| c.is_ascii_digit() || matches!(c, 'g' | 'p' | 'i' | 'I'))
 }

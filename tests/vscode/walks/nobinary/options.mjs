@@ -1,0 +1,2 @@
+// The person's setting names a sidecar that is not there.
+export default { sidecar: "/nowhere/toolgate" };
