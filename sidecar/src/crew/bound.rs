@@ -26,19 +26,31 @@ pub fn size<T: Serialize + ?Sized>(value: &T) -> usize {
 
 /// The longest beginning of a text that takes so many bytes on the wire.
 pub fn head(text: &str, room: usize) -> &str {
+    &text[..taken(text.chars(), room)]
+}
+
+/// The longest end of a text that takes so many bytes on the wire.
+pub fn tail(text: &str, room: usize) -> &str {
+    &text[text.len() - taken(text.chars().rev(), room)..]
+}
+
+/// Bytes of the first characters that take at most `room` bytes inside a JSON string.
+fn taken(chars: impl Iterator<Item = char>, room: usize) -> usize {
     let mut left = room;
-    for (at, c) in text.char_indices() {
-        let cost = match c {
+    let mut bytes = 0;
+    for character in chars {
+        let cost = match character {
             '"' | '\\' | '\n' | '\r' | '\t' => 2,
-            c if c.is_control() => 6,
+            c if c < ' ' => 6,
             c => c.len_utf8(),
         };
         if cost > left {
-            return &text[..at];
+            break;
         }
         left -= cost;
+        bytes += character.len_utf8();
     }
-    text
+    bytes
 }
 
 /// A text that takes at most so many bytes; a cut one says how much is missing.

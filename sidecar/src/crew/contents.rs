@@ -10,18 +10,18 @@ use serde_json::{json, Value};
 use toolgate_protocol::render::{Content, Diff, Payload};
 use toolgate_protocol::requests::OutputPage;
 
-use crate::crew::bound::{head, size};
+use crate::crew::bound::{head, size, tail};
 
 /// Largest payload that is sent whole, in bytes of JSON; leaves room for the rest of a message.
 const WHOLE: usize = 40 * 1024;
 
-/// What is shown of a larger one, in bytes of JSON.
+/// What is shown of a larger one, in bytes of its text as JSON.
 const SHOWN: usize = 16 * 1024;
 
 /// What a part of `call/get` may take, in bytes of JSON.
 const PART: usize = 6 * 1024;
 
-/// Size of a page, in bytes of JSON.
+/// Size of a page, in bytes of its text as JSON.
 const PAGE: usize = 24 * 1024;
 
 /// The payloads that were too large to send.
@@ -45,16 +45,9 @@ impl Contents {
         if size(&payload) <= WHOLE {
             return Content::whole(payload);
         }
-        let text = plain(&payload);
-        let mut payload = cut(payload);
-        if size(&payload) > WHOLE {
-            payload = Payload::Fallback {
-                text: beginning(&text),
-            };
-        }
-        let total = self.keep(name, text);
+        let total = self.keep(name, plain(&payload));
         Content {
-            payload,
+            payload: cut(payload),
             content_ref: Some(name.to_owned()),
             total_bytes: Some(total),
         }
@@ -129,22 +122,19 @@ fn page_of_file(path: &Path, offset: u32) -> std::io::Result<OutputPage> {
     file.seek(SeekFrom::Start(start))?;
     let mut bytes = Vec::new();
     file.take(PAGE as u64).read_to_end(&mut bytes)?;
+    // A page that would be too large on the wire is read in smaller pieces.
+    while size(&*String::from_utf8_lossy(&bytes)) > 2 * PAGE {
+        bytes.truncate(bytes.len() / 2);
+    }
     let last = start + bytes.len() as u64 == total;
     if let (false, Err(error)) = (last, std::str::from_utf8(&bytes)) {
-        if error.error_len().is_none() {
+        if error.error_len().is_none() && error.valid_up_to() > 0 {
             bytes.truncate(error.valid_up_to());
         }
     }
-    let text = String::from_utf8_lossy(&bytes);
-    let fits = head(&text, PAGE);
-    // A page of many control characters is shorter; what was replaced is not counted then.
-    let taken = match fits.len() == text.len() {
-        true => bytes.len(),
-        false => fits.len().min(bytes.len()),
-    };
-    let end = start + taken as u64;
+    let end = start + bytes.len() as u64;
     Ok(OutputPage {
-        text: fits.to_owned(),
+        text: String::from_utf8_lossy(&bytes).into_owned(),
         next: (end < total).then(|| u32::try_from(end).unwrap_or(u32::MAX)),
         total_bytes: u32::try_from(total).unwrap_or(u32::MAX),
     })
@@ -155,21 +145,22 @@ fn beginning(text: &str) -> String {
 }
 
 fn ending(text: &str) -> String {
-    let mut start = text.len().saturating_sub(SHOWN);
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
-    // Control characters take more room on the wire than here.
-    while size(&text[start..]) > WHOLE / 2 {
-        start += (text.len() - start) / 2;
-        while !text.is_char_boundary(start) {
-            start += 1;
-        }
-    }
-    text[start..].to_owned()
+    tail(text, SHOWN).to_owned()
 }
 
+/// The beginning of a payload: in its own form, or as text where that is too large even so (a list
+/// of long lines).
 fn cut(payload: Payload) -> Payload {
+    let short = shorten(payload);
+    if size(&short) <= WHOLE {
+        return short;
+    }
+    Payload::Fallback {
+        text: beginning(&plain(&short)),
+    }
+}
+
+fn shorten(payload: Payload) -> Payload {
     match payload {
         Payload::Text { text } => Payload::Text {
             text: beginning(&text),
@@ -269,16 +260,36 @@ mod tests {
         let text = "äöü€".repeat(30_000);
         let content = contents.fit("c1", Payload::Text { text: text.clone() });
         assert!(serde_json::to_string(&content).unwrap().len() < 64 * 1024);
-        let name = content.content_ref.unwrap();
+        assert_eq!(whole_of(&contents, &content.content_ref.unwrap()), text);
+    }
+
+    fn whole_of(contents: &Contents, name: &str) -> String {
         let mut read = String::new();
         let mut next = Some(0);
         while let Some(offset) = next {
-            let page = contents.page(&name, offset).unwrap();
-            assert!(page.text.len() <= PAGE);
+            let page = contents.page(name, offset).unwrap();
+            assert!(serde_json::to_string(&page).unwrap().len() < WHOLE);
             read.push_str(&page.text);
             next = page.next;
         }
-        assert_eq!(read, text);
+        read
+    }
+
+    #[test]
+    fn what_json_writes_longer_stays_below_the_size_too() {
+        let mut contents = Contents::default();
+        let text = "\u{1}\"\\é".repeat(20_000);
+        for payload in [
+            Payload::Text { text: text.clone() },
+            Payload::FileList {
+                files: vec![text.clone(); 3],
+                total: 3,
+            },
+        ] {
+            let content = contents.fit("c1", payload.clone());
+            assert!(serde_json::to_string(&content).unwrap().len() < WHOLE + 1024);
+            assert_eq!(whole_of(&contents, "c1"), plain(&payload));
+        }
     }
 
     #[test]

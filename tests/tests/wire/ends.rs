@@ -27,7 +27,7 @@ async fn gone(pid: u32) {
 
 /// An editor whose Bash runs; the process ids that it printed.
 async fn running(scratch: &Scratch, options: Options) -> (FakeEditor, Vec<u32>) {
-    let options = options.settings(json!({ "permissions": { "allow": ["Bash"] } }));
+    let options = options.settings(json!({ "permissions": { "mode": "bypassPermissions" } }));
     let editor = FakeEditor::start(scratch, options).await;
     let session = editor.session().await;
     editor.prompt(&session, "Run it.").await;
