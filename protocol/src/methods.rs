@@ -62,8 +62,7 @@ pub struct Method {
 }
 
 macro_rules! methods {
-    ($generator:ident; $($name:literal $direction:ident ($params:ty) -> ($result:ty) $about:literal;)*
-     unsupported: $($un:literal $un_about:literal;)*) => {
+    ($generator:ident; $($name:literal $direction:ident ($params:ty) -> ($result:ty) $about:literal;)*) => {
         vec![
             $(Method {
                 name: $name,
@@ -72,14 +71,6 @@ macro_rules! methods {
                 result: name_of::<$result>($generator),
                 about: $about,
                 built: true,
-            },)*
-            $(Method {
-                name: $un,
-                direction: Direction::Request,
-                params: String::new(),
-                result: String::new(),
-                about: $un_about,
-                built: false,
             },)*
         ]
     };
@@ -100,6 +91,19 @@ fn name_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> String {
 
 /// Every method, in the order of the README; fills the generator with their types.
 pub fn methods(generator: &mut SchemaGenerator) -> Vec<Method> {
+    let mut all = built(generator);
+    all.extend(NOT_BUILT.iter().map(|(name, about)| Method {
+        name,
+        direction: Direction::Request,
+        params: String::new(),
+        result: String::new(),
+        about,
+        built: false,
+    }));
+    all
+}
+
+fn built(generator: &mut SchemaGenerator) -> Vec<Method> {
     methods! { generator;
         "toolgate/session/new" Request (requests::NewSessionParams) -> (requests::SessionInfo)
             "Makes a session.";
@@ -141,28 +145,52 @@ pub fn methods(generator: &mut SchemaGenerator) -> Vec<Method> {
             "Edits an open document in one tick.";
         "toolgate/document/save" ServerRequest (requests::DocumentSaveParams) -> (requests::DocumentSaveResult)
             "Saves an open document.";
-        unsupported:
-        "toolgate/session/setActiveTools" "Chooses the tools of a session.";
-        "toolgate/models/list" "Lists what a model picker offers.";
-        "toolgate/prompt/complete" "Completes `@` and `/` in a prompt.";
-        "toolgate/tools/set" "Sets the tools that the client supplies.";
-        "toolgate/review/accept" "Keeps applied hunks.";
-        "toolgate/review/reject" "Takes applied hunks back.";
-        "toolgate/review/undo" "Undoes a call, a turn or a session.";
-        "toolgate/review/redo" "Redoes what was undone.";
-        "toolgate/permissions/explain" "Explains which rule decides.";
-        "toolgate/trust/get" "Tells whether the workspace is trusted.";
-        "toolgate/trust/set" "Trusts the workspace, or no longer.";
-        "toolgate/session/compact" "Replaces the history by a summary.";
-        "toolgate/session/fork" "Copies a session.";
-        "toolgate/session/export" "Exports a transcript.";
-        "toolgate/session/rename" "Names a session.";
-        "toolgate/queue/list" "Lists queued prompts.";
-        "toolgate/queue/remove" "Removes a queued prompt.";
-        "toolgate/task/list" "Lists background tasks.";
-        "toolgate/task/stop" "Ends a background task.";
     }
 }
+
+/// Methods of protocol 1 that are answered `unsupported` until they are built.
+const NOT_BUILT: &[(&str, &str)] = &[
+    (
+        "toolgate/session/setActiveTools",
+        "Chooses the tools of a session.",
+    ),
+    ("toolgate/models/list", "Lists what a model picker offers."),
+    (
+        "toolgate/prompt/complete",
+        "Completes `@` and `/` in a prompt.",
+    ),
+    (
+        "toolgate/tools/set",
+        "Sets the tools that the client supplies.",
+    ),
+    ("toolgate/review/accept", "Keeps applied hunks."),
+    ("toolgate/review/reject", "Takes applied hunks back."),
+    (
+        "toolgate/review/undo",
+        "Undoes a call, a turn or a session.",
+    ),
+    ("toolgate/review/redo", "Redoes what was undone."),
+    (
+        "toolgate/permissions/explain",
+        "Explains which rule decides.",
+    ),
+    (
+        "toolgate/trust/get",
+        "Tells whether the workspace is trusted.",
+    ),
+    ("toolgate/trust/set", "Trusts the workspace, or no longer."),
+    (
+        "toolgate/session/compact",
+        "Replaces the history by a summary.",
+    ),
+    ("toolgate/session/fork", "Copies a session."),
+    ("toolgate/session/export", "Exports a transcript."),
+    ("toolgate/session/rename", "Names a session."),
+    ("toolgate/queue/list", "Lists queued prompts."),
+    ("toolgate/queue/remove", "Removes a queued prompt."),
+    ("toolgate/task/list", "Lists background tasks."),
+    ("toolgate/task/stop", "Ends a background task."),
+];
 
 /// The JSON Schema document (draft 2020-12) of all messages, committed as `schema.json`.
 pub fn schema() -> Value {

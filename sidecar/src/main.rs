@@ -149,7 +149,12 @@ fn within_runtime(future: impl std::future::Future<Output = i32>) -> i32 {
         .enable_all()
         .build();
     match runtime {
-        Ok(runtime) => runtime.block_on(future),
+        Ok(runtime) => {
+            let code = runtime.block_on(future);
+            // The thread that reads standard input cannot be stopped: nobody waits for it.
+            runtime.shutdown_background();
+            code
+        }
         Err(error) => {
             eprintln!("toolgate: the runtime cannot start: {error}");
             headless::exit::FAILED

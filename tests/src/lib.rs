@@ -6,4 +6,6 @@
 
 pub mod generate;
 pub mod fake_model;
+pub mod fake_editor;
+pub mod scenario;
 pub mod world;

@@ -27,8 +27,6 @@ use crate::turn::Phase;
 impl Session {
     /// Opens the prompt of a call whose turn it is.
     pub(crate) fn open_ask(&mut self, index: usize) -> bool {
-        // A client hears of a call before it hears of its prompt.
-        self.announce();
         self.counters.asks += 1;
         let id = AskId(format!("{}-a{}", self.setup.session, self.counters.asks));
         let digest = self.digest(index);
@@ -55,6 +53,8 @@ impl Session {
             agent_id: None,
             ask: Ask::Permission(Box::new(ask)),
         };
+        // A client hears of a call before it hears of its prompt.
+        self.announce();
         self.push(Command::Ask {
             opened: Box::new(opened),
             plan,

@@ -2,48 +2,107 @@
 //! here under a reference that `call/output` pages (spec: protocol.md).
 
 use std::collections::BTreeMap;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolgate_protocol::render::{Content, Diff, Hunk, Payload};
+use serde_json::{json, Value};
+use toolgate_protocol::render::{Content, Diff, Payload};
 use toolgate_protocol::requests::OutputPage;
+
+use crate::crew::bound::{head, size};
 
 /// Largest payload that is sent whole, in bytes of JSON; leaves room for the rest of a message.
 const WHOLE: usize = 40 * 1024;
 
-/// What is shown of a larger one, in bytes of its text as JSON.
+/// What is shown of a larger one, in bytes of JSON.
 const SHOWN: usize = 16 * 1024;
 
-/// Size of a page, in bytes of its text as JSON.
+/// What a part of `call/get` may take, in bytes of JSON.
+const PART: usize = 6 * 1024;
+
+/// Size of a page, in bytes of JSON.
 const PAGE: usize = 24 * 1024;
 
 /// The payloads that were too large to send.
 #[derive(Debug, Default)]
 pub struct Contents {
-    kept: BTreeMap<String, Arc<str>>,
+    kept: BTreeMap<String, Kept>,
+}
+
+/// Where a whole text is.
+#[derive(Debug)]
+enum Kept {
+    /// Here.
+    Text(Arc<str>),
+    /// In a file of the session.
+    File(PathBuf),
 }
 
 impl Contents {
     /// A content that fits: the payload itself, or its beginning and a reference named `name`.
     pub fn fit(&mut self, name: &str, payload: Payload) -> Content {
-        let size = serde_json::to_string(&payload).map_or(0, |text| text.len());
-        if size <= WHOLE {
+        if size(&payload) <= WHOLE {
             return Content::whole(payload);
         }
         let text = plain(&payload);
-        let total = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        self.kept.insert(name.to_owned(), Arc::from(text));
+        let mut payload = cut(payload);
+        if size(&payload) > WHOLE {
+            payload = Payload::Fallback {
+                text: beginning(&text),
+            };
+        }
+        let total = self.keep(name, text);
         Content {
-            payload: cut(payload),
+            payload,
             content_ref: Some(name.to_owned()),
             total_bytes: Some(total),
         }
     }
 
+    fn keep(&mut self, name: &str, text: String) -> u32 {
+        let total = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        let kept = Kept::Text(Arc::from(text));
+        self.kept.insert(name.to_owned(), kept);
+        total
+    }
+
+    /// Refers a content to the file that holds the whole of it, where there is one.
+    pub fn refer(&mut self, name: &str, file: Option<PathBuf>, content: &mut Content) {
+        let Some(file) = file else { return };
+        let Ok(about) = file.metadata() else { return };
+        self.kept.insert(name.to_owned(), Kept::File(file));
+        content.content_ref = Some(name.to_owned());
+        content.total_bytes = Some(u32::try_from(about.len()).unwrap_or(u32::MAX));
+    }
+
+    /// A JSON value that fits beside others, or a reference to it.
+    pub fn fit_value(&mut self, name: &str, value: &Value) -> Value {
+        if size(value) <= PART {
+            return value.clone();
+        }
+        let total = self.keep(name, format!("{value:#}"));
+        json!({ "contentRef": name, "totalBytes": total })
+    }
+
+    /// A text that fits beside others; a cut one names the reference to the whole.
+    pub fn fit_text(&mut self, name: &str, text: &str) -> String {
+        let start = head(text, PART);
+        if start.len() == text.len() {
+            return text.to_owned();
+        }
+        let total = self.keep(name, text.to_owned());
+        format!("{start}\n[Cut here: {total} bytes in all, contentRef {name}]")
+    }
+
     /// A page of a kept text, from a byte offset that is moved back to a character's start.
     pub fn page(&self, name: &str, offset: u32) -> Option<OutputPage> {
-        let text = self.kept.get(name)?;
+        let text = match self.kept.get(name)? {
+            Kept::Text(text) => text,
+            Kept::File(path) => return page_of_file(path, offset).ok(),
+        };
         let start = boundary(text, offset as usize);
-        let end = start + first(text[start..].chars(), PAGE);
+        let end = start + head(&text[start..], PAGE).len();
         Some(OutputPage {
             text: text[start..end].to_owned(),
             next: (end < text.len()).then(|| u32::try_from(end).unwrap_or(u32::MAX)),
@@ -61,46 +120,56 @@ fn boundary(text: &str, offset: usize) -> usize {
     offset
 }
 
-/// Bytes of the first characters that take at most `room` bytes inside a JSON string: one control
-/// character takes six there.
-fn first(chars: impl Iterator<Item = char>, room: usize) -> usize {
-    let mut taken = 0;
-    let mut bytes = 0;
-    for character in chars {
-        taken += match character {
-            '"' | '\\' | '\n' | '\r' | '\t' => 2,
-            c if c < ' ' => 6,
-            c => c.len_utf8(),
-        };
-        if taken > room {
-            break;
+/// A page of a file. Bytes that are no UTF-8 are shown as replacement characters; a character that
+/// a page's end would cut stands on the next page.
+fn page_of_file(path: &Path, offset: u32) -> std::io::Result<OutputPage> {
+    let mut file = std::fs::File::open(path)?;
+    let total = file.metadata()?.len();
+    let start = u64::from(offset).min(total);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(PAGE as u64).read_to_end(&mut bytes)?;
+    let last = start + bytes.len() as u64 == total;
+    if let (false, Err(error)) = (last, std::str::from_utf8(&bytes)) {
+        if error.error_len().is_none() {
+            bytes.truncate(error.valid_up_to());
         }
-        bytes += character.len_utf8();
     }
-    bytes
+    let text = String::from_utf8_lossy(&bytes);
+    let fits = head(&text, PAGE);
+    // A page of many control characters is shorter; what was replaced is not counted then.
+    let taken = match fits.len() == text.len() {
+        true => bytes.len(),
+        false => fits.len().min(bytes.len()),
+    };
+    let end = start + taken as u64;
+    Ok(OutputPage {
+        text: fits.to_owned(),
+        next: (end < total).then(|| u32::try_from(end).unwrap_or(u32::MAX)),
+        total_bytes: u32::try_from(total).unwrap_or(u32::MAX),
+    })
 }
 
 fn beginning(text: &str) -> String {
-    text[..first(text.chars(), SHOWN)].to_owned()
+    head(text, SHOWN).to_owned()
 }
 
 fn ending(text: &str) -> String {
-    text[text.len() - first(text.chars().rev(), SHOWN)..].to_owned()
-}
-
-/// The beginning of a payload: in its own form, or as text where that is too large even so (a list
-/// of long lines).
-fn cut(payload: Payload) -> Payload {
-    let short = shorten(payload);
-    match serde_json::to_string(&short) {
-        Ok(text) if text.len() <= WHOLE => short,
-        _ => Payload::Fallback {
-            text: beginning(&plain(&short)),
-        },
+    let mut start = text.len().saturating_sub(SHOWN);
+    while !text.is_char_boundary(start) {
+        start += 1;
     }
+    // Control characters take more room on the wire than here.
+    while size(&text[start..]) > WHOLE / 2 {
+        start += (text.len() - start) / 2;
+        while !text.is_char_boundary(start) {
+            start += 1;
+        }
+    }
+    text[start..].to_owned()
 }
 
-fn shorten(payload: Payload) -> Payload {
+fn cut(payload: Payload) -> Payload {
     match payload {
         Payload::Text { text } => Payload::Text {
             text: beginning(&text),
@@ -142,10 +211,6 @@ fn shorten(payload: Payload) -> Payload {
 /// The first hunks that fit, whole.
 fn cut_diff(mut diff: Diff) -> Diff {
     let mut room = SHOWN;
-    let size = |hunk: &Hunk| {
-        let lines = hunk.old_lines.iter().chain(&hunk.new_lines);
-        lines.map(|line| line.len() + 4).sum::<usize>() + 200
-    };
     diff.hunks.retain(|hunk| {
         let fits = size(hunk) <= room;
         room = if fits { room - size(hunk) } else { 0 };
@@ -204,36 +269,16 @@ mod tests {
         let text = "äöü€".repeat(30_000);
         let content = contents.fit("c1", Payload::Text { text: text.clone() });
         assert!(serde_json::to_string(&content).unwrap().len() < 64 * 1024);
-        assert_eq!(whole_of(&contents, &content.content_ref.unwrap()), text);
-    }
-
-    fn whole_of(contents: &Contents, name: &str) -> String {
+        let name = content.content_ref.unwrap();
         let mut read = String::new();
         let mut next = Some(0);
         while let Some(offset) = next {
-            let page = contents.page(name, offset).unwrap();
-            assert!(serde_json::to_string(&page).unwrap().len() < WHOLE);
+            let page = contents.page(&name, offset).unwrap();
+            assert!(page.text.len() <= PAGE);
             read.push_str(&page.text);
             next = page.next;
         }
-        read
-    }
-
-    #[test]
-    fn what_json_writes_longer_stays_below_the_size_too() {
-        let mut contents = Contents::default();
-        let text = "\u{1}\"\\é".repeat(20_000);
-        for payload in [
-            Payload::Text { text: text.clone() },
-            Payload::FileList {
-                files: vec![text.clone(); 3],
-                total: 3,
-            },
-        ] {
-            let content = contents.fit("c1", payload.clone());
-            assert!(serde_json::to_string(&content).unwrap().len() < WHOLE + 1024);
-            assert_eq!(whole_of(&contents, "c1"), plain(&payload));
-        }
+        assert_eq!(read, text);
     }
 
     #[test]

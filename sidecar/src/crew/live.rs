@@ -12,6 +12,7 @@ use toolgate_protocol::asks::AskOpened;
 use toolgate_protocol::ids::{AskId, CallId, SessionId};
 use toolgate_protocol::notices::{SessionUpdate, Update};
 
+use crate::crew::bound;
 use crate::crew::contents::Contents;
 use crate::crew::inbox::{Outgoing, Outlet};
 use crate::crew::projection::CallRecord;
@@ -36,6 +37,8 @@ pub struct Live {
     pub records: BTreeMap<CallId, CallRecord>,
     /// Refused answers of the present event, by prompt.
     pub refused: BTreeMap<AskId, String>,
+    /// Prompts that are over, and how each ended: for an answer that comes too late.
+    pub over: BTreeMap<AskId, String>,
 }
 
 /// What runs for a session.
@@ -138,6 +141,12 @@ impl Told {
     }
 
     fn send(&mut self, update: Update, out: bool) {
+        for update in bound::updates(update) {
+            self.send_one(update, out);
+        }
+    }
+
+    fn send_one(&mut self, update: Update, out: bool) {
         self.seq += 1;
         let update = SessionUpdate {
             session_id: self.session.clone(),
@@ -187,6 +196,7 @@ impl Live {
             contents: Contents::default(),
             records: BTreeMap::new(),
             refused: BTreeMap::new(),
+            over: BTreeMap::new(),
         }
     }
 

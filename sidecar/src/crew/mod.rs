@@ -2,6 +2,7 @@
 //! commands for it. Everybody else gets a copy or a snapshot.
 
 pub mod inbox;
+pub(crate) mod bound;
 pub mod contents;
 pub mod projection;
 pub mod frame;

@@ -17,11 +17,12 @@ use toolgate_core::job::{self, Job};
 use toolgate_core::outcome::{Effect, Raw};
 use toolgate_core::place::{Aim, Place};
 use toolgate_core::text::FileText;
-use toolgate_protocol::asks::{Ask, AskOpened};
+use toolgate_protocol::asks::{Ask, AskOpened, ClosedBy};
 use toolgate_protocol::ids::{CallId, SessionId};
 use toolgate_protocol::notices::Update;
 use toolgate_protocol::render::Payload;
 
+use crate::crew::bound;
 use crate::crew::hub::{Asker, Hub};
 use crate::crew::inbox::Outgoing;
 use crate::hands::disk;
@@ -65,6 +66,14 @@ impl Hub {
                     if let Some((_, deadline)) = live.running.asks.remove(&closed.ask_id) {
                         deadline.cancel();
                     }
+                    let how = match closed.by {
+                        ClosedBy::Answered => "it was answered",
+                        ClosedBy::Withdrawn => {
+                            "it was withdrawn: the call or the turn was cancelled"
+                        }
+                        ClosedBy::Expired => "nobody answered in time",
+                    };
+                    live.over.insert(closed.ask_id.clone(), how.to_owned());
                     live.told.flush();
                 }
                 let _ = self.outlet.send(Outgoing::AskClosed(closed));
@@ -92,8 +101,10 @@ impl Hub {
                 why,
                 duration_ms,
             } => {
-                let content = live.contents.fit(&call_id.0, content.payload);
+                let mut content = live.contents.fit(&call_id.0, content.payload);
                 if let Some(record) = live.records.get_mut(&call_id) {
+                    let kept = record.kept_in(&live.transcript.results());
+                    live.contents.refer(&call_id.0, kept, &mut content);
                     record.content = Some(content.clone());
                 }
                 Update::CallSettled {
@@ -291,6 +302,7 @@ impl Hub {
             };
             ask.content = live.contents.fit(&opened.ask_id.0, payload);
         }
+        bound::ask(&mut opened);
         if self.config.asker == Asker::Nobody {
             let event = Event::NobodyToAsk(opened.ask_id);
             self.soon.push_back((id.clone(), event));

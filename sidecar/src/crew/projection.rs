@@ -2,6 +2,7 @@
 //! after a restart (spec: protocol.md, "Sidecar → client").
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use toolgate_core::definition::CallKind;
@@ -11,6 +12,9 @@ use toolgate_protocol::ids::{CallId, TurnId};
 use toolgate_protocol::notices::{CallStatus, Update, Usage};
 use toolgate_protocol::render::{Content, Payload};
 use toolgate_protocol::requests::CallView;
+
+use crate::crew::bound;
+use crate::crew::contents::Contents;
 
 /// What is known of one call: what `call/get` answers.
 #[derive(Clone, Debug)]
@@ -39,16 +43,29 @@ impl CallRecord {
         }
     }
 
-    /// As `call/get` answers.
-    pub fn view(&self, call_id: &CallId) -> CallView {
+    /// As `call/get` answers; what is too large for a message is paged under a reference.
+    pub fn view(&self, call_id: &CallId, contents: &mut Contents) -> CallView {
+        let mut value =
+            |value: &Value, what: &str| contents.fit_value(&format!("{call_id}.{what}"), value);
+        let input = value(&self.input, "input");
+        let structured = self.structured.as_ref().map(|it| value(it, "structured"));
+        let text = self.block.as_ref().map(text_of);
         CallView {
             call_id: call_id.clone(),
-            tool: self.tool.clone(),
-            input: self.input.clone(),
-            model_text: self.block.as_ref().map(text_of),
-            structured: self.structured.clone(),
+            tool: bound::cut(&self.tool, 512),
+            input,
+            model_text: text.map(|it| contents.fit_text(&format!("{call_id}.text"), &it)),
+            structured,
             content: self.content.clone(),
         }
+    }
+
+    /// The file in this folder that the whole output was kept in, if it was.
+    pub fn kept_in(&self, folder: &Path) -> Option<PathBuf> {
+        let path = self.structured.as_ref()?["persistedOutputPath"].as_str()?;
+        let path = PathBuf::from(path);
+        // Only a file that Toolgate itself put there: an output's fields are a tool's words.
+        (path.parent() == Some(folder)).then_some(path)
     }
 }
 
@@ -64,10 +81,13 @@ fn text_of(block: &Value) -> String {
     }
 }
 
-/// The updates that tell a transcript from its start. `kind` knows a tool's kind by its name.
+/// The updates that tell a transcript from its start. `kind` knows a tool's kind by its name,
+/// `results` is the session's folder of results that are kept aside.
 pub fn updates(
     facts: &[Fact],
     records: &mut BTreeMap<CallId, CallRecord>,
+    contents: &mut Contents,
+    results: &Path,
     kind: &dyn Fn(&str) -> CallKind,
 ) -> Vec<Update> {
     let mut out = Vec::new();
@@ -106,12 +126,14 @@ pub fn updates(
                 ms,
             } => {
                 let block: Value = serde_json::from_str(block).unwrap_or_default();
-                let content = Content::whole(Payload::Fallback {
+                let payload = Payload::Fallback {
                     text: shown(&text_of(&block)),
-                });
+                };
+                let mut content = contents.fit(&call.0, payload);
                 if let Some(record) = records.get_mut(call) {
                     record.block = Some(block);
                     record.structured = structured.as_deref().cloned();
+                    contents.refer(&call.0, record.kept_in(results), &mut content);
                     record.content = Some(content.clone());
                 }
                 out.push(settled(call, *status, content, *ms));

@@ -27,9 +27,11 @@ use toolgate_protocol::requests::{
     SessionParams, StatusResult,
 };
 
+use crate::crew::bound;
+use crate::crew::contents::Contents;
 use crate::crew::frame;
 use crate::crew::hub::Hub;
-use crate::crew::inbox::{Demand, Refusal, Reply};
+use crate::crew::inbox::{Demand, Outgoing, Refusal, Reply};
 use crate::crew::live::{Live, Told};
 use crate::crew::projection;
 use crate::look;
@@ -82,11 +84,12 @@ impl Hub {
             }
             Demand::Answer(params) => self.answer_ask(params),
             Demand::GetCall(params) => {
-                let live = self.live(&params.session_id)?;
+                let id = &params.session_id;
+                let live = self.sessions.get_mut(id).ok_or_else(|| unknown(id))?;
                 let call = &params.call_id;
                 let missing = || Refusal(format!("session has no call {call}"));
                 let record = live.records.get(call).ok_or_else(missing)?;
-                answer(&record.view(call))
+                answer(&record.view(call, &mut live.contents))
             }
             Demand::Output(params) => {
                 let live = self.live(&params.session_id)?;
@@ -329,18 +332,25 @@ impl Hub {
             Some(missed) => (missed, false),
             None => (live.told.all(), true),
         };
-        let page: Vec<_> = updates.iter().take(PAGE).cloned().collect();
+        let page = bound::page(updates, PAGE);
+        let mut asks = Vec::new();
+        let mut left = bound::PAGE_ROOM;
+        for (ask, _) in live.running.asks.values() {
+            let size = bound::size(ask);
+            // Prompts that have no room in the answer are announced again as they were at first.
+            if size > left {
+                let _ = self.outlet.send(Outgoing::AskOpened(Box::new(ask.clone())));
+                continue;
+            }
+            left -= size;
+            asks.push(ask.clone());
+        }
         answer(&LoadSessionResult {
             session,
             reset,
             more: updates.len() > page.len(),
             updates: page,
-            asks: live
-                .running
-                .asks
-                .values()
-                .map(|(ask, _)| ask.clone())
-                .collect(),
+            asks,
         })
     }
 
@@ -381,11 +391,14 @@ impl Hub {
             toolgate_core::command::Command::Append(fact) => Some(fact.clone()),
             _ => None,
         }));
-        for update in projection::updates(&facts, &mut records, &kind) {
+        let mut contents = Contents::default();
+        let results = transcript.results();
+        for update in projection::updates(&facts, &mut records, &mut contents, &results, &kind) {
             told.remember(update);
         }
         let mut live = Live::new(session, transcript, told);
         live.records = records;
+        live.contents = contents;
         self.sessions.insert(id.clone(), live);
         for command in commands {
             self.perform(id, command);
@@ -395,7 +408,17 @@ impl Hub {
 
     fn list(&self, params: &ListSessionsParams) -> Reply {
         let workspace = params.workspace.as_deref();
-        let sessions = self.store.list(workspace, params.query.as_deref());
+        let mut sessions = self.store.list(workspace, params.query.as_deref());
+        let mut left = bound::ROOM;
+        for session in &mut sessions {
+            session.title = bound::cut(&session.title, 512);
+        }
+        // The newest that fit into one message; older ones are found by workspace and query.
+        sessions.retain(|session| {
+            let size = bound::size(session) + 1;
+            left = left.saturating_sub(size);
+            left > 0
+        });
         answer(&ListSessionsResult { sessions })
     }
 
@@ -445,10 +468,13 @@ impl Hub {
             .find(|(_, live)| live.running.asks.contains_key(&ask))
             .map(|(id, _)| id.clone());
         let Some(id) = owner else {
-            return Err(Refusal(format!(
-                "prompt {ask} is closed: it was answered, withdrawn or has expired"
-            )));
+            let over = self.sessions.values().find_map(|live| live.over.get(&ask));
+            return Err(Refusal(match over {
+                Some(how) => format!("prompt {ask} is closed: {how}"),
+                None => format!("there is no prompt {ask} in a loaded session"),
+            }));
         };
+        let option = serde_json::to_value(params.option).unwrap_or_default();
         let event = Event::Answer(Answer {
             ask: ask.clone(),
             digest: params.digest,
@@ -458,14 +484,14 @@ impl Hub {
             hunks: params.hunks,
         });
         self.event(&id, event);
-        match self
-            .sessions
-            .get_mut(&id)
-            .and_then(|live| live.refused.remove(&ask))
-        {
-            Some(why) => Err(Refusal(why)),
-            None => answer(&AskAnswerResult { ask_id: ask }),
+        let live = self.sessions.get_mut(&id).ok_or_else(|| unknown(&id))?;
+        if let Some(why) = live.refused.remove(&ask) {
+            return Err(Refusal(why));
         }
+        let how = option.as_str().unwrap_or_default();
+        let how = format!("it was answered by this editor's person with {how}");
+        live.over.insert(ask.clone(), how);
+        answer(&AskAnswerResult { ask_id: ask })
     }
 
     /// Hunks that are proposed now, and those of calls that were settled.

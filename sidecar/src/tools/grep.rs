@@ -4,7 +4,6 @@
 //! What it shows does not count as read: an Edit needs a Read.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde_json::{json, Value};
 use toolgate_core::command::Task;
@@ -13,13 +12,10 @@ use toolgate_core::outcome::{Effect, Raw};
 use toolgate_core::place::{Aim, PathAnswer, Purpose};
 
 use super::glob::searched;
-use super::hits::{Mode, Page, Report, MOST_INLINE};
+use super::hits::{Mode, Page, Report, LIMIT, MOST_INLINE};
 use super::{first_answer, flag, number, text, Context, Denied};
 use crate::hands::disk;
 use crate::hands::search::{self, Instead, Walk, Wanted};
-
-/// How long a search may take.
-pub(super) const LIMIT: Duration = Duration::from_secs(60);
 
 /// The tool.
 pub struct Grep;

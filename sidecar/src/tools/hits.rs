@@ -1,5 +1,7 @@
 //! What a search's result reads like: pages of entries, for the model, the panel and the SDK.
 
+use std::time::Duration;
+
 use std::path::Path;
 
 use serde_json::{json, Value};
@@ -8,8 +10,10 @@ use toolgate_core::outcome::Raw;
 use toolgate_protocol::render::{Match, Payload};
 
 use super::glob::{told, unfinished};
-use super::grep::LIMIT;
 use super::{count, large, number, text};
+
+/// How long a search may take.
+pub(super) const LIMIT: Duration = Duration::from_secs(60);
 use crate::hands::search::{FileHits, Found, HitKind};
 
 /// Entries shown when `head_limit` is not given.

@@ -240,6 +240,29 @@ return {
     end,
   },
   {
+    "pages that end within a line or a run of blank lines are shown as one text",
+    function()
+      local sidecar = h.start()
+      local pages = { "one\ntw", "o\n", "\n", "\n \nthree", "\n", "four\n\n", "five" }
+      sidecar.answers["toolgate/call/output"] = function(params)
+        local number = params.offset + 1
+        return { text = pages[number], next = number < #pages and number or nil, totalBytes = 30 }
+      end
+      ask(sidecar, "a1", "one", {
+        content = {
+          payload = { kind = "terminal", command = "one", output = "", truncated = true },
+          contentRef = "r1",
+          totalBytes = 30,
+        },
+        modelDescription = "counts",
+      })
+      local whole = "The whole of it:\none\ntwo\n<3 blank lines>\nthree\nfour\n\nfive\n\nThe model says"
+      h.wait("all of it", function()
+        return h.question():find(whole, 1, true)
+      end)
+    end,
+  },
+  {
     "what cannot be read to its end can only be refused",
     function()
       local sidecar = h.start()

@@ -194,6 +194,9 @@ return {
       h.wait("the conflict", function()
         return h.drawn(buf):find("hunk 1/2 conflict", 1, true)
       end)
+      -- The person's line stays, so that it is not drawn as one that goes.
+      h.same(h.drawn(buf):find("+ TWO", 1, true), nil)
+      h.same(h.drawn(buf):find("-wo", 1, true), nil)
       vim.cmd("silent undo | silent undo")
       h.wait("the end of the conflict", function()
         return h.drawn(buf):find("-two ⟨hunk 1/2 proposed⟩", 1, true)

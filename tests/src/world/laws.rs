@@ -4,7 +4,7 @@
 //! and has its own, slower idea of what conflicts, what was seen, what was allowed. A broken law
 //! is noted with what happened; the tests say which law each of them is about.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 use toolgate_core::command::{Command, Request, Task};
@@ -17,6 +17,9 @@ use toolgate_core::schedule::{Policy, Rules};
 use toolgate_protocol::asks::{Ask, OptionKind};
 use toolgate_protocol::ids::{AskId, CallId};
 use toolgate_protocol::notices::{CallState, Update};
+
+pub use super::known::writes;
+use super::known::{shows_all, Known};
 
 /// What was seen to happen, and what broke a law.
 #[derive(Clone, Debug, Default)]
@@ -47,68 +50,6 @@ impl Report {
     pub fn count(&mut self, what: &str) {
         *self.counts.entry(what.to_owned()).or_default() += 1;
     }
-}
-
-/// The file that a task writes, if it writes one.
-pub fn writes(task: &Task) -> Option<String> {
-    let writer = matches!(task.tool.as_str(), "Edit" | "Write");
-    let answer = task.answers.first().filter(|_| writer);
-    answer.map(|answer| answer.place.path().to_owned())
-}
-
-/// What a call does, by our own idea: what it reads, what it writes, whether that is everything.
-#[derive(Clone, Debug, Default)]
-struct Touch {
-    reads: BTreeSet<String>,
-    writes: BTreeSet<String>,
-    reads_all: bool,
-    unknown: bool,
-}
-
-impl Touch {
-    fn meets(&self, other: &Self) -> bool {
-        if self.unknown || other.unknown {
-            return true;
-        }
-        let hits = |one: &Self, two: &Self| {
-            (one.reads_all && !two.writes.is_empty())
-                || one
-                    .writes
-                    .iter()
-                    .any(|w| two.writes.contains(w) || two.reads.contains(w))
-        };
-        hits(self, other) || hits(other, self)
-    }
-
-    fn read_only(&self) -> bool {
-        !self.unknown && self.writes.is_empty()
-    }
-
-    /// True when something outside the session may be another afterwards.
-    fn has_effects(&self) -> bool {
-        self.unknown || self.writes.iter().any(|written| written != "todo")
-    }
-}
-
-#[derive(Clone, Debug)]
-struct Known {
-    name: String,
-    input: Value,
-    touch: Touch,
-    denied: bool,
-    must_ask: bool,
-    asked: bool,
-    /// What was shown to the person, and what they refused of it.
-    shown: Option<(String, Vec<String>)>,
-    refused: Vec<String>,
-    allowed: bool,
-    ran: bool,
-    executed: Option<(Stage, Effect)>,
-    started_at: Option<usize>,
-    ended_at: Option<usize>,
-    forgotten: bool,
-    /// What a Read returned, or what a write turned into what.
-    result: Option<(String, String)>,
 }
 
 /// What is known of one session from the outside.
@@ -287,7 +228,7 @@ impl Checks {
             } => {
                 report.count("call");
                 let input: Value = serde_json::from_str(input).unwrap_or_default();
-                let known = self.known(name, input);
+                let known = Known::new(name, input, &self.list);
                 self.answer.push(call.clone());
                 self.calls.insert(call.clone(), known);
             }
@@ -321,54 +262,6 @@ impl Checks {
                 self.answer.clear();
             }
             _ => {}
-        }
-    }
-
-    /// A call that arrived, with our own idea of what it does and may do.
-    fn known(&self, name: &str, input: Value) -> Known {
-        let path = input["file_path"].as_str().unwrap_or_default().to_owned();
-        let command = input["command"].as_str().unwrap_or_default();
-        let mut touch = Touch::default();
-        match name {
-            "Read" => {
-                touch.reads.insert(path.clone());
-            }
-            "Edit" | "Write" => {
-                touch.writes.insert(path.clone());
-            }
-            "Bash" if command.starts_with("cat ") => touch.reads_all = true,
-            "TodoWrite" => {
-                touch.writes.insert("todo".to_owned());
-            }
-            _ => touch.unknown = true,
-        }
-        let has = |list: &[String], rule: &str| list.iter().any(|text| text == rule);
-        let secret = path == "/w/secret" || command == "cat secret";
-        let denied = (secret && has(&self.list.deny, "Read(/secret)"))
-            || (command.starts_with("rm ") && has(&self.list.deny, "Bash(rm *)"));
-        // A Read rule speaks of what reads, and of what a known reader's line names.
-        let reads_c = (name == "Read" && path == "/w/c") || command == "cat c";
-        let must_ask = (command == "make b" && has(&self.list.ask, "Bash(make b)"))
-            || (reads_c && has(&self.list.ask, "Read(/c)"))
-            || matches!(name, "Odd" | "Panics")
-            || ((name == "Edit" || name == "Write") && path.contains("/.git/"))
-            || path.starts_with("/out/");
-        Known {
-            name: name.to_owned(),
-            input,
-            touch,
-            denied,
-            must_ask,
-            asked: false,
-            shown: None,
-            refused: Vec::new(),
-            allowed: false,
-            ran: false,
-            executed: None,
-            started_at: None,
-            ended_at: None,
-            forgotten: false,
-            result: None,
         }
     }
 
@@ -633,17 +526,4 @@ impl Checks {
             report.law(1, answered || !idle, || format!("{call} has no outcome"));
         }
     }
-}
-
-/// Does the diff in a refusal show every line of this text?
-fn shows_all(block: &str, text: &str) -> bool {
-    let block: Value = serde_json::from_str(block).unwrap_or_default();
-    let content = block["content"].as_str().unwrap_or_default();
-    let Some((_, diff)) = content.split_once("in full:\n") else {
-        return false;
-    };
-    let shown = diff
-        .lines()
-        .filter_map(|line| line.strip_prefix(' ').or_else(|| line.strip_prefix('+')));
-    shown.eq(text.lines())
 }

@@ -11,7 +11,7 @@ impl Rng {
     }
 
     /// The next 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -23,7 +23,7 @@ impl Rng {
     pub fn below(&mut self, most: usize) -> usize {
         match most {
             0 => 0,
-            most => (self.next() % most as u64) as usize,
+            most => (self.bits() % most as u64) as usize,
         }
     }
 

@@ -6,6 +6,7 @@
 --- key through in the first moments of a question's visibility.
 
 local config = require("toolgate.config")
+local escape = require("toolgate.escape")
 local float = require("toolgate.float")
 local review = require("toolgate.review")
 
@@ -20,7 +21,8 @@ local M = {}
 ---@field sent boolean An answer is on its way.
 
 ---@class toolgate.Pages
----@field text string What was read so far.
+---@field lines string[] What was read so far, escaped.
+---@field tail string The end of what was read: its last line may go on in the next page.
 ---@field complete boolean
 ---@field problem? string
 
@@ -86,7 +88,7 @@ function Asks:add(opened)
     end)
   end
   if content and content.contentRef then
-    ask.pages = { text = "", complete = false }
+    ask.pages = { lines = {}, tail = "", complete = false }
     self:read_page(ask, 0)
   end
   vim.api.nvim_exec_autocmds("User", {
@@ -96,6 +98,26 @@ function Asks:add(opened)
   })
   self:show()
   self.changed()
+end
+
+--- Takes a page. Only whole lines are escaped, and a run of blank ones not before its end: it is
+--- counted as one.
+---@param pages toolgate.Pages
+---@param text string
+---@param last boolean
+local function take_page(pages, text, last)
+  local whole = pages.tail .. text
+  -- Where the line ends behind which nothing but the next page tells how it goes on.
+  local line_end = not last and whole:match("^.*%S[^\n]*()\n") or nil
+  pages.complete, pages.tail = last, ""
+  if line_end then
+    whole, pages.tail = whole:sub(1, line_end - 1), whole:sub(line_end + 1)
+  elseif not last then
+    whole, pages.tail = nil, whole
+  end
+  if whole then
+    vim.list_extend(pages.lines, escape.strict(whole, config.get().permission.scripts))
+  end
 end
 
 ---@private
@@ -108,16 +130,13 @@ function Asks:read_page(ask, offset)
     if problem then
       pages.problem = problem
     else
-      pages.text = pages.text .. page.text
-      if page.next and page.next > offset then
+      local more = page.next and page.next > offset
+      take_page(pages, page.text, not more)
+      if more then
         self:read_page(ask, page.next)
-      else
-        pages.complete = true
       end
     end
-    if ask == self.list[1] then
-      self.float:refresh()
-    end
+    self.float:grow(ask)
   end)
 end
 

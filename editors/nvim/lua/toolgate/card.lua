@@ -31,6 +31,22 @@ local function one_line(text)
   return (escape.panel(text):gsub("%s*\n%s*", " "))
 end
 
+--- A title of at most this width: a long command would push the state out of sight. The whole of
+--- it stands in the question and in the full output.
+---@param title string
+---@param width integer
+---@return string
+local function shortened(title, width)
+  if vim.fn.strdisplaywidth(title) <= width then
+    return title
+  end
+  local count = math.min(vim.fn.strchars(title), width - 1)
+  while vim.fn.strdisplaywidth(vim.fn.strcharpart(title, 0, count)) > width - 1 do
+    count = count - 1
+  end
+  return vim.fn.strcharpart(title, 0, count) .. "…"
+end
+
 --- A duration for the person.
 ---@param ms integer
 ---@return string
@@ -43,6 +59,29 @@ function M.elapsed(ms)
   return ("%d min %d s"):format(math.floor(ms / 60000), math.floor(ms / 1000) % 60)
 end
 
+--- How many hunks of an edit were not applied: what "completed" alone would hide.
+---@param call toolgate.Call
+---@return string
+local function not_applied(call)
+  local payload_of = call.content and call.content.payload
+  if not payload_of or payload_of.kind ~= "diff" then
+    return ""
+  end
+  local count = { rejected = 0, conflict = 0 }
+  for _, hunk in ipairs(payload_of.hunks) do
+    if count[hunk.state] then
+      count[hunk.state] = count[hunk.state] + 1
+    end
+  end
+  local out = ""
+  for _, state in ipairs({ "rejected", "conflict" }) do
+    if count[state] > 0 then
+      out = out .. (", %d/%d %s"):format(count[state], #payload_of.hunks, state)
+    end
+  end
+  return out
+end
+
 --- What a call does now, or how it ended.
 ---@param call toolgate.Call
 ---@param now integer Milliseconds.
@@ -50,7 +89,7 @@ end
 function M.state(call, now)
   if call.status then
     local took = call.duration and call.duration > 0 and ", " .. M.elapsed(call.duration) or ""
-    return call.status .. took
+    return call.status .. not_applied(call) .. took
   end
   local text = call.waits and ("waits: " .. one_line(call.waits)) or call.state
   if call.began then
@@ -104,7 +143,9 @@ end
 function M.lines(call, now, config)
   local icon = config.icons[call.kind] or config.icons.other
   local indent = call.nested and "  " or ""
-  local heading = ("%s%s %s — %s"):format(indent, icon, one_line(call.title), M.state(call, now))
+  local state = M.state(call, now)
+  local room = config.panel.width - vim.fn.strdisplaywidth(indent .. icon .. "  — " .. state)
+  local heading = ("%s%s %s — %s"):format(indent, icon, shortened(one_line(call.title), math.max(room, 20)), state)
   local out = { { text = heading, group = "ToolgateCard" } }
   if call.status then
     add_result(out, call, config.panel.card_lines)

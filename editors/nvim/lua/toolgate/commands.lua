@@ -88,7 +88,8 @@ local function changes(at)
   if #items == 0 then
     say("no file was changed")
   else
-    vim.cmd("copen")
+    -- Beneath everything: from the panel, `copen` would split the panel.
+    vim.cmd("botright copen")
   end
 end
 

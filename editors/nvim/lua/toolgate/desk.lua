@@ -192,7 +192,8 @@ function Desk:status()
     words[#words + 1] = self.session.turn and "thinking" or "idle"
   end
   local usage = self.session.usage
-  if usage then
+  -- Servers that do not count say nothing by their zeros.
+  if usage and usage.inputTokens + usage.outputTokens > 0 then
     words[#words + 1] = ("%d+%d tokens"):format(usage.inputTokens, usage.outputTokens)
   end
   return table.concat(words, " · ")

@@ -19,13 +19,17 @@ local namespace = vim.api.nvim_create_namespace("toolgate.float")
 ---@field private shown_at? integer When the present question became visible, in nanoseconds.
 ---@field private end_seen boolean
 ---@field private waiting integer
+---@field private first integer Row of the first line of what would run.
+---@field private past integer One past its last.
+---@field private drawn integer How many of the read lines stand in the buffer.
+---@field private mark? integer The extmark over what would run.
 local Float = {}
 Float.__index = Float
 
 ---@param act fun(action: string) What a key means.
 ---@return toolgate.Float
 function M.new(act)
-  local self = setmetatable({ act = act, end_seen = false, waiting = 0 }, Float)
+  local self = setmetatable({ act = act, end_seen = false, waiting = 0, first = 0, past = 0, drawn = 0 }, Float)
   local group = vim.api.nvim_create_augroup("toolgate.float", { clear = false })
   vim.api.nvim_create_autocmd({ "TabEnter", "VimResized" }, {
     group = group,
@@ -105,6 +109,17 @@ local function add_options(out, ask)
   out[#out + 1] = ""
 end
 
+--- What to say beneath what was read so far; nil when all of it was read.
+---@param pages toolgate.Pages
+---@return string?
+local function reading(pages)
+  if pages.problem then
+    local words = escape.strict("(the rest cannot be read: " .. pages.problem .. ")", config.get().permission.scripts)
+    return table.concat(words, " ")
+  end
+  return not pages.complete and "(reading on)" or nil
+end
+
 ---@param out string[]
 ---@param ask toolgate.OpenAsk
 local function add_content(out, ask)
@@ -117,12 +132,8 @@ local function add_content(out, ask)
   end
   out[#out + 1] = ask.review and "The whole change:" or "The whole of it:"
   if ask.pages then
-    add(out, ask.pages.text)
-    if ask.pages.problem then
-      add(out, "(the rest cannot be read: " .. ask.pages.problem .. ")")
-    elseif not ask.pages.complete then
-      out[#out + 1] = "(reading on)"
-    end
+    vim.list_extend(out, ask.pages.lines)
+    out[#out + 1] = reading(ask.pages)
   else
     add(out, payload.plain(content.payload))
   end
@@ -246,25 +257,68 @@ function Float:place()
 end
 
 ---@private
+---@param from integer
+---@param to integer
 ---@param lines string[]
----@param first integer
----@param past integer
-function Float:paint(lines, first, past)
+function Float:write(from, to, lines)
   vim.bo[self.buf].modifiable = true
-  vim.api.nvim_buf_set_lines(self.buf, 0, -1, false, lines)
+  vim.api.nvim_buf_set_lines(self.buf, from, to, false, lines)
   vim.bo[self.buf].modifiable = false
+end
+
+--- Colours what would run. One mark, however long it is.
+---@private
+function Float:mark_content()
+  if self.past > self.first then
+    self.mark = vim.api.nvim_buf_set_extmark(self.buf, namespace, self.first, 0, {
+      id = self.mark,
+      end_row = self.past,
+      end_col = 0,
+      strict = false,
+      hl_group = "ToolgateAskContent",
+    })
+  end
+end
+
+---@private
+---@param ask toolgate.OpenAsk
+function Float:paint(ask)
+  local lines, first, past = M.text(ask, self.waiting)
+  self:write(0, -1, lines)
   vim.api.nvim_buf_clear_namespace(self.buf, namespace, 0, -1)
-  for row, line in ipairs(lines) do
-    local key = row <= first and line:match("^%[.-%]")
+  self.first, self.past, self.mark = first, past, nil
+  self.drawn = ask.pages and #ask.pages.lines or 0
+  for row = 1, math.min(first, #lines) do
+    local key = lines[row]:match("^%[.-%]")
     if key then
       vim.api.nvim_buf_set_extmark(self.buf, namespace, row - 1, 0, { end_col = #key, hl_group = "ToolgateAskKey" })
-    elseif row > first and row <= past then
-      vim.api.nvim_buf_set_extmark(self.buf, namespace, row - 1, 0, {
-        end_col = #line,
-        hl_group = "ToolgateAskContent",
-      })
     end
   end
+  self:mark_content()
+end
+
+--- More of what would run was read. Only what is new is drawn: the whole may be long.
+---@param ask toolgate.OpenAsk
+function Float:grow(ask)
+  if self.ask ~= ask or not self:is_open() then
+    return
+  end
+  local pages = ask.pages --[[@as toolgate.Pages]]
+  local new = vim.list_slice(pages.lines, self.drawn + 1)
+  new[#new + 1] = reading(pages)
+  local from = self.first + self.drawn
+  self:write(from, self.past, new)
+  self.past, self.drawn = from + #new, #pages.lines
+  self:mark_content()
+  self:place()
+  self:look()
+  self:footer()
+end
+
+---@param ask toolgate.OpenAsk
+---@return boolean
+local function is_reading(ask)
+  return ask.pages ~= nil and not ask.pages.complete and not ask.pages.problem
 end
 
 ---@private
@@ -275,6 +329,9 @@ function Float:footer()
   local text = " keys sleep for a moment "
   if self:past_guard() then
     text = self.end_seen and " keys work here: :Toolgate permission " or " scroll to the end, then allow "
+  end
+  if self.ask and is_reading(self.ask) then
+    text = " reading on "
   end
   vim.api.nvim_win_set_config(self.win, { footer = text, footer_pos = "right" })
 end
@@ -293,6 +350,8 @@ function Float:open_window(rows)
   self.win = vim.api.nvim_open_win(self.buf, false, options)
   vim.wo[self.win].wrap = true
   vim.wo[self.win].linebreak = true
+  -- So that the rest of a long line is never taken for a line of its own.
+  vim.wo[self.win].showbreak = "↪ "
   vim.wo[self.win].smoothscroll = true
   self:place()
 end
@@ -303,7 +362,6 @@ end
 function Float:show(ask, waiting)
   local again = self.ask == ask and self:is_open()
   self.ask, self.waiting = ask, waiting
-  local lines, first, past = M.text(ask, waiting)
   if again then
     self:refresh()
     return
@@ -312,8 +370,8 @@ function Float:show(ask, waiting)
   -- Drawing may look at the time: the one of the question before must not count.
   self.end_seen, self.shown_at = false, nil
   self:make_buffer()
-  self:paint(lines, first, past)
-  self:open_window(#lines)
+  self:paint(ask)
+  self:open_window(vim.api.nvim_buf_line_count(self.buf))
   vim.cmd("redraw")
   -- Visible from here on, not before.
   self.shown_at = vim.uv.hrtime()
@@ -343,8 +401,7 @@ function Float:refresh()
   if not self.ask or not self:is_open() then
     return
   end
-  local lines, first, past = M.text(self.ask, self.waiting)
-  self:paint(lines, first, past)
+  self:paint(self.ask)
   self:place()
   self.end_seen = false
   self:look()
@@ -354,7 +411,7 @@ end
 --- Notes whether the end of the question is in view.
 ---@private
 function Float:look()
-  if self.end_seen or not self:is_open() then
+  if self.end_seen or not self.ask or not self:is_open() or is_reading(self.ask) then
     return
   end
   local view = vim.api.nvim_win_call(self.win, vim.fn.winsaveview)

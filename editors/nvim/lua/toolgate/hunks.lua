@@ -84,7 +84,7 @@ end
 local function label(placed)
   local state = "proposed"
   if placed.conflict then
-    state = "conflict: these lines were changed"
+    state = "conflict: these lines were changed, it will not be applied"
   elseif placed.decision == true then
     state = "accepted"
   elseif placed.decision == false then
@@ -94,12 +94,19 @@ local function label(placed)
   return text, placed.conflict and "ToolgateConflict" or "ToolgateHunk"
 end
 
+--- False for a hunk that was rejected or is a conflict: none of its lines will go or come, so
+--- that only its label is drawn.
+---@param placed toolgate.Placed
+---@return boolean
+local function would_happen(placed)
+  return placed.decision ~= false and not placed.conflict
+end
+
 ---@param placed toolgate.Placed
 ---@return table[] virt_lines
 local function new_lines(placed)
   local lines = {}
-  -- A rejected hunk shows only its label: nothing of it will come.
-  if placed.decision == false then
+  if not would_happen(placed) then
     return lines
   end
   for _, line in ipairs(placed.hunk.newLines) do
@@ -135,7 +142,7 @@ end
 ---@param first integer
 ---@param past integer
 local function draw_removal(buf, placed, first, past)
-  local gone = placed.decision ~= false
+  local gone = would_happen(placed)
   placed.mark = vim.api.nvim_buf_set_extmark(buf, namespace, first, 0, {
     id = placed.mark,
     end_row = past,

@@ -142,13 +142,20 @@ function Panel:dress(win)
     winfixwidth = true,
     foldmethod = "manual",
     foldenable = true,
-    foldtext = "getline(v:foldstart) .. ' (' .. (v:foldend - v:foldstart) .. ' lines)'",
+    foldtext = "v:lua.require'toolgate.panel'.foldtext()",
     fillchars = "fold: ",
     winbar = "%{%v:lua.require'toolgate.panel'.bar()%}",
   }
   for name, value in pairs(options) do
     vim.api.nvim_set_option_value(name, value, { win = win, scope = "local" })
   end
+end
+
+--- The text of a folded card; the editor calls it when it draws.
+---@return string
+function M.foldtext()
+  local count = vim.v.foldend - vim.v.foldstart
+  return ("%s (%d line%s)"):format(vim.fn.getline(vim.v.foldstart), count, count == 1 and "" or "s")
 end
 
 local shown = {} ---@type table<integer, toolgate.Panel> By buffer.

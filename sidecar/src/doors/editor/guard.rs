@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_service::Service;
 
+use super::pump::FAULT;
 use super::server::Shared;
 
 /// The guard.
@@ -53,8 +54,14 @@ where
         if request.method() == "exit" {
             self.ended.send_replace(true);
         }
+        if request.method() == FAULT {
+            let answer = fault(&request);
+            return Box::pin(async move { Ok(answer) });
+        }
         let request = match request.method() {
             "initialize" => self.initialize(request),
+            // Some clients write `null` where there is nothing to say.
+            _ if request.params() == Some(&Value::Null) => without_params(&request),
             _ => request,
         };
         let id = request.id().cloned();
@@ -87,6 +94,25 @@ impl<S> Guard<S> {
         }
         built.finish()
     }
+}
+
+fn without_params(request: &Request) -> Request {
+    let built = Request::build(request.method().to_owned());
+    match request.id() {
+        Some(id) => built.id(id.clone()).finish(),
+        None => built.finish(),
+    }
+}
+
+/// The error of a body that was no message.
+fn fault(request: &Request) -> Option<Response> {
+    let code = request.params().and_then(|params| params[0].as_i64());
+    let error = match code {
+        Some(-32700) => Error::parse_error(),
+        _ => Error::invalid_request(),
+    };
+    let id = request.id().cloned()?;
+    Some(Response::from_error(id, error))
 }
 
 fn unanswered(id: Id, method: &str) -> Response {

@@ -1,9 +1,10 @@
 //! The frame pump: reads frames from the editor, and passes on only those that tower-lsp can
-//! take. Headers in any case are accepted, a frame is bounded, and a body that is not one
-//! JSON-RPC object is dropped with a log line. It sees the end of input.
+//! take. Headers in any case are accepted, a frame is bounded, and a body that is not one JSON-RPC
+//! message is dropped with a log line and answered with an error. It sees the end of input.
 
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use thiserror::Error;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
@@ -11,6 +12,16 @@ use tokio::sync::watch;
 
 /// Largest body, in bytes.
 const MOST: usize = 64 * 1024 * 1024;
+
+/// What takes the place of a body that is no message: the guard answers it with the error that is
+/// its parameter. An editor that sends it itself gets the same.
+pub const FAULT: &str = "$/toolgate/fault";
+
+/// JSON-RPC: not JSON.
+const PARSE_ERROR: i32 = -32700;
+
+/// JSON-RPC: JSON, but no message that is known here (a batch, for instance).
+const INVALID_REQUEST: i32 = -32600;
 
 /// Longest header line, in bytes.
 const MOST_HEADER: u64 = 8 * 1024;
@@ -63,13 +74,14 @@ async fn pass_one(
     if input.read_exact(&mut body).await.is_err() {
         return Err(PumpError::End);
     }
-    if !is_message(&body) {
+    if let Err(code) = check(&body) {
         let start: String = String::from_utf8_lossy(&body).chars().take(80).collect();
         tracing::error!("a message that is not one JSON-RPC object was dropped: {start:?}");
-        return Ok(());
+        body = format!(r#"{{"jsonrpc":"2.0","id":null,"method":"{FAULT}","params":[{code}]}}"#)
+            .into_bytes();
     }
     output
-        .write_all(format!("Content-Length: {length}\r\n\r\n").as_bytes())
+        .write_all(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes())
         .await?;
     output.write_all(&body).await?;
     output.flush().await?;
@@ -106,20 +118,51 @@ async fn header(input: &mut (impl AsyncBufReadExt + Unpin)) -> Result<usize, Pum
     }
 }
 
-/// One JSON object in valid UTF-8, with nothing behind it.
-fn is_message(body: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(body) else {
-        return false;
+/// The fields of a message, unread: bodies may be large.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+/// A field that is `null` is there.
+fn present<'de, D: serde::Deserializer<'de>>(raw: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(raw).map(Some)
+}
+
+/// Is it one message in valid UTF-8, with nothing behind it? Else the code of its error.
+fn check(body: &[u8]) -> Result<(), i32> {
+    let text = std::str::from_utf8(body).map_err(|_| PARSE_ERROR)?;
+    serde_json::from_str::<&RawValue>(text).map_err(|_| PARSE_ERROR)?;
+    let message: Envelope<'_> = serde_json::from_str(text).map_err(|_| INVALID_REQUEST)?;
+    let is_text = |raw: &RawValue| raw.get().starts_with('"');
+    let names =
+        |raw: &RawValue| is_text(raw) || raw.get() == "null" || raw.get().parse::<i64>().is_ok();
+    let version = message.jsonrpc.is_some_and(|raw| raw.get() == "\"2.0\"");
+    let id = message.id.is_none_or(names);
+    let shape = match message.method {
+        Some(method) => is_text(method),
+        None => message.id.is_some() && (message.result.is_some() != message.error.is_some()),
     };
-    let object = text.trim_start().starts_with('{');
-    object && serde_json::from_str::<&RawValue>(text).is_ok()
+    match version && id && shape {
+        true => Ok(()),
+        false => Err(INVALID_REQUEST),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    async fn check(input: &str, want: &str) {
+    async fn check_pump(input: &str, want: &str) {
         let (ended, _end) = watch::channel(false);
         let mut output = Vec::new();
         run(input.as_bytes(), &mut output, Arc::new(ended)).await;
@@ -128,13 +171,37 @@ mod tests {
 
     #[tokio::test]
     async fn only_messages_pass() {
-        let good = "Content-Length: 2\r\n\r\n{}";
-        check(good, good).await;
-        check("content-length:2\r\nX: y\r\n\r\n{}", good).await;
-        check(&format!("Content-Length: 4\r\n\r\n[{{}}]{good}"), good).await;
-        check(&format!("Content-Length: 3\r\n\r\n{{,}}{good}"), good).await;
-        check("Content-Length: 9\r\n\r\n{}", "").await;
-        check("nonsense\r\n\r\n", "").await;
-        check(&format!("\r\n{good}"), good).await;
+        let frame = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
+        let fault = |code: i32| {
+            frame(&format!(
+                r#"{{"jsonrpc":"2.0","id":null,"method":"{FAULT}","params":[{code}]}}"#
+            ))
+        };
+        let body = r#"{"jsonrpc":"2.0","method":"x"}"#;
+        let good = frame(body);
+        check_pump(&good, &good).await;
+        check_pump(&format!("content-length:30\r\nX: y\r\n\r\n{body}"), &good).await;
+        check_pump(&format!("\r\n{good}"), &good).await;
+        for (bad, code) in [
+            ("[{}]", INVALID_REQUEST),
+            ("{}", INVALID_REQUEST),
+            (r#"{"jsonrpc":"1.0","method":"x"}"#, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":{},"method":"x"}"#, INVALID_REQUEST),
+            (
+                r#"{"jsonrpc":"2.0","id":1.5,"method":"x"}"#,
+                INVALID_REQUEST,
+            ),
+            (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1}"#, INVALID_REQUEST),
+            ("{,}", PARSE_ERROR),
+            ("{} {}", PARSE_ERROR),
+        ] {
+            let input = format!("{}{good}", frame(bad));
+            check_pump(&input, &format!("{}{good}", fault(code))).await;
+        }
+        let answer = frame(r#"{"jsonrpc":"2.0","id":1,"result":null}"#);
+        check_pump(&answer, &answer).await;
+        check_pump("Content-Length: 9\r\n\r\n{}", "").await;
+        check_pump("nonsense\r\n\r\n", "").await;
     }
 }
