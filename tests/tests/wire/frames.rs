@@ -109,7 +109,7 @@ async fn unknown_methods_and_wrong_parameters() {
         (
             "toolgate/session/prompt",
             json!({ "sessionId": 1 }),
-            "sessionId",
+            "expected a string",
         ),
         (
             "toolgate/session/prompt",
