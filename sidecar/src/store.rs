@@ -7,7 +7,9 @@
 //! lock that names its owner; a dead owner's lock is gone with it. A failed write or sync is an
 //! error and is never retried. Files are readable by their owner only.
 
+use std::collections::hash_map::RandomState;
 use std::fs::{DirBuilder, File, OpenOptions};
+use std::hash::{BuildHasher, Hasher};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -317,6 +319,19 @@ fn summary(folder: &Path) -> Option<(SystemTime, SessionSummary)> {
         updated: rfc3339(changed),
     };
     Some((changed, summary))
+}
+
+/// A name that no other run of Toolgate gives.
+pub fn fresh_id(prefix: &str) -> String {
+    let stamp = rfc3339(SystemTime::now())
+        .replace([':', '-'], "")
+        .replace('T', "-");
+    let random = RandomState::new().build_hasher().finish();
+    format!(
+        "{prefix}{}-{:08x}",
+        stamp.trim_end_matches('Z'),
+        random & 0xffff_ffff
+    )
 }
 
 /// A time in RFC 3339, UTC, to the second.

@@ -91,7 +91,7 @@ impl Sidecar {
         self.requests += 1;
         self.send(&json!({
             "jsonrpc": "2.0", "id": self.requests, "method": "toolgate/session/prompt",
-            "params": {"sessionId": session, "content": [{"kind": "text", "text": "Go."}]},
+            "params": {"sessionId": session, "content": [{"type": "text", "text": "Go."}]},
         }))?;
         loop {
             let frame = self.frame()?;

@@ -4,8 +4,8 @@
 //! (`fake-model`), plays an editor, reads scenarios, and drives the core through random worlds. It
 //! must never be used by the sidecar.
 
-pub mod fake_editor;
-pub mod fake_model;
 pub mod generate;
+pub mod fake_model;
+pub mod fake_editor;
 pub mod scenario;
 pub mod world;

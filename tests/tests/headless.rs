@@ -111,8 +111,8 @@ async fn every_fault_of_a_server_in_one_run() {
     let texts: Vec<String> = model.requests().iter().flat_map(|r| results(r)).collect();
     let told = |text: &str| assert!(texts.iter().any(|t| t.contains(text)), "{text}: {texts:#?}");
     told("Raed");
-    told("<here>");
-    told("a.t");
+    told("key must be a string at line 1 column 23");
+    told("the input was cut off");
     told("is not of type");
     told("old_string");
     told("two");
@@ -176,17 +176,20 @@ async fn continue_takes_the_last_session_of_this_folder() {
     let code = |ran: toolgate_tests::fake_editor::Ran| {
         assert_eq!(ran.code, Some(0), "{}", ran.err);
     };
-    code(scratch.run(["run", "-p", "zebra"]).await);
-    code(scratch.run(["run", "-p", "giraffe"]).await);
+    code(scratch.run(["run", "-p", "Apricot."]).await);
+    code(scratch.run(["run", "-p", "Blackberry."]).await);
     code(
         scratch
-            .run(["run", "-p", "elsewhere", "--cwd", "sub"])
+            .run(["run", "-p", "Cranberry.", "--cwd", "sub"])
             .await,
     );
     code(scratch.run(["run", "-p", "again", "--continue"]).await);
     let last = model.requests().pop().unwrap();
-    assert!(last.contains("giraffe") && last.contains("Two."), "{last}");
-    assert!(!last.contains("zebra") && !last.contains("elsewhere"));
+    assert!(
+        last.contains("Blackberry") && last.contains("Two."),
+        "{last}"
+    );
+    assert!(!last.contains("Apricot") && !last.contains("Cranberry"));
     assert_eq!(scratch.transcripts().len(), 3);
     valid(&model);
 }
@@ -254,9 +257,8 @@ async fn the_demo_needs_nothing() {
     let ran = scratch.run(["demo"]).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.contains("The test passes"), "{}", ran.out);
-    for word in ["Read greet.sh", "Edit greet.sh", "failed (", "done ("] {
-        assert!(ran.err.contains(word), "{word}: {}", ran.err);
-    }
+    assert!(ran.err.contains("FAIL: greet Ada Grace"), "{}", ran.err);
+    assert!(ran.err.contains("ok: everyone is greeted"), "{}", ran.err);
     assert_eq!(scratch.aside().len(), 0, "{:?}", scratch.aside().keys());
     let mut command = scratch.command(["demo", "--keep"]);
     command.env_remove("HOME").env_remove("XDG_STATE_HOME");

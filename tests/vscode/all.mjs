@@ -85,10 +85,11 @@ async function packaged() {
   if (program("package with the sidecar", process.execPath, ["scripts/package.mjs", vsix], env).status === 0) {
     try {
       await Workbench.installed(vsix, async (installed) => {
-        const names = (await readdir(installed)).filter((name) => !name.startsWith(".")).sort();
-        const wanted = "LICENSE-APACHE.txt LICENSE-MIT.txt README.md bin dist l10n media package.json package.nls.json";
+        const all = (await readdir(installed)).map((name) => name.toLowerCase());
+        const names = all.filter((name) => !name.startsWith(".")).sort();
+        const wanted = "bin dist l10n license-apache.txt license-mit.txt media package.json package.nls.json readme.md";
         const said = spawnSync(join(installed, "bin/toolgate"), ["--version"], { encoding: "utf8" });
-        say("the package holds these files", same(names.join(" ").toLowerCase(), wanted.toLowerCase()));
+        say("the package holds these files", same(names.join(" "), wanted));
         say("the packaged sidecar runs", /^toolgate \d/.test(said.stdout ?? "") ? undefined : `${said.error ?? said.stderr}`);
       });
     } catch (error) {

@@ -122,6 +122,10 @@ impl Session {
         if let Some(decision) = self.question(index, permission::denied).flatten() {
             return self.deny(index, decision);
         }
+        // What a command line names need not exist: `ls missing || true` is legal.
+        if guarded(|| entry.face.command(&input)).flatten().is_some() {
+            return;
+        }
         let error = self.calls()[index].found.answers.iter().find_map(|answer| {
             answer
                 .error

@@ -225,8 +225,8 @@ impl Session {
                 ledger.wrote(&shown.place, shown.version, plan.after.clone());
             }
             // Somebody else's changes stand in it too: a rebased edit, a formatter.
-            (Some(plan), Some(text)) => {
-                ledger.edited(&shown.place, shown.version, text.clone(), &plan.written());
+            (Some(_), Some(text)) => {
+                ledger.edited(&shown.place, shown.version, text.clone(), &shown.lines);
             }
             _ => {
                 let before = ledger.seen(&shown.place);

@@ -90,7 +90,7 @@ impl Hub {
             sessions: BTreeMap::new(),
             inbox: inbox.clone(),
             outlet,
-            epoch: crate::crew::requests::fresh_id("e"),
+            epoch: crate::store::fresh_id("e"),
             watch,
             soon: VecDeque::new(),
             config,

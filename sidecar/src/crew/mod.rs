@@ -9,4 +9,5 @@ pub mod frame;
 pub mod live;
 pub mod hub;
 mod perform;
+mod setup;
 mod requests;

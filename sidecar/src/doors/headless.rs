@@ -13,6 +13,7 @@ use toolgate_protocol::ids::SessionId;
 use toolgate_protocol::notices::{
     CallStatus, NoticeLevel, SessionUpdate, StopReason, Update, Usage,
 };
+use toolgate_protocol::render::Payload;
 use toolgate_protocol::requests::{
     ListSessionsParams, LoadSessionParams, NewSessionParams, PromptBlock, PromptParams,
     SessionParams, When,
@@ -307,13 +308,7 @@ impl Printer {
                     CallStatus::Cancelled => "cancelled",
                     CallStatus::Unknown => "unknown",
                 };
-                let text = plain(&content.payload);
-                let first = text
-                    .lines()
-                    .find(|line| !line.trim().is_empty())
-                    .unwrap_or_default();
-                let first: String = first.chars().take(160).collect();
-                format!("  {mark} ({duration_ms} ms) {first}")
+                format!("  {mark} ({duration_ms} ms){}", glimpse(&content.payload))
             }
             Update::Notice { level, text } => match level {
                 NoticeLevel::Info => text.clone(),
@@ -357,6 +352,24 @@ impl Printer {
             eprintln!("toolgate: {message}");
         }
         code
+    }
+}
+
+/// What is worth seeing of an outcome in a terminal: the last lines of a command's output, else the
+/// first line.
+fn glimpse(payload: &Payload) -> String {
+    let short = |line: &str| line.chars().take(160).collect::<String>();
+    match payload {
+        Payload::Terminal(terminal) => {
+            let lines: Vec<&str> = terminal.output.lines().collect();
+            let last = lines.iter().skip(lines.len().saturating_sub(6));
+            last.map(|line| format!("\n  | {}", short(line))).collect()
+        }
+        other => {
+            let text = plain(other);
+            let first = text.lines().find(|line| !line.trim().is_empty());
+            format!(" {}", short(first.unwrap_or_default()))
+        }
     }
 }
 

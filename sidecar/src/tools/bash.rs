@@ -167,6 +167,7 @@ pub async fn execute(task: Task, context: &Context) -> Raw {
     let moved = moved(now, &task.cwd, &cwd, context, &mut notes);
     notes.extend(told(&task, &ended));
     let command = text(&task.input, "command").to_owned();
+    let read_only = Bash.effects(&task.input, &task.answers).read_only;
     let call = task.call.0.clone();
     let folder = context.results_dir.clone();
     let raw = super::blocking(move || {
@@ -175,6 +176,7 @@ pub async fn execute(task: Task, context: &Context) -> Raw {
             call: &call,
             folder,
             timeout,
+            read_only,
             ended: &ended,
         };
         report.raw(notes)

@@ -30,6 +30,8 @@ pub(super) struct Report<'a> {
     pub folder: PathBuf,
     /// How long it might run.
     pub timeout: Duration,
+    /// True when the line was proven to only read.
+    pub read_only: bool,
     /// What became of it.
     pub ended: &'a Ended,
 }
@@ -70,10 +72,11 @@ impl Report<'_> {
             (Some(meaning), false) => format!("{told}\n[Exit code 1: {meaning}.]"),
             _ => told,
         };
-        let (stage, effect) = if failed {
-            (Stage::Failed, Effect::Unknown)
-        } else {
-            (Stage::Done, Effect::Happened)
+        let (stage, effect) = match (failed, self.read_only) {
+            (true, false) => (Stage::Failed, Effect::Unknown),
+            (true, true) => (Stage::Failed, Effect::None),
+            (false, false) => (Stage::Done, Effect::Happened),
+            (false, true) => (Stage::Done, Effect::None),
         };
         let cancelled = self.ended.end == End::Cancelled;
         Raw {

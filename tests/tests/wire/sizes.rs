@@ -75,7 +75,8 @@ async fn a_large_output_is_paged() {
     let scratch = Scratch::new()
         .file("big.txt", &large)
         .server(&model.base_url);
-    let options = Options::default().settings(json!({ "permissions": { "allow": ["Bash"] } }));
+    let options =
+        Options::default().settings(json!({ "permissions": { "mode": "bypassPermissions" } }));
     let editor = FakeEditor::start(&scratch, options).await;
     let session = editor.session().await;
     let turn = editor.prompt(&session, "Run it.").await;
@@ -89,11 +90,8 @@ async fn a_large_output_is_paged() {
     editor.quit().await;
 }
 
-// One session in which every kind of text is large: a story, not several tests.
-#[allow(clippy::too_many_lines)]
-#[tokio::test]
-async fn large_texts_of_every_kind() {
-    let large = lines(2_500);
+/// An answer in which every kind of text is large.
+fn large_answer(large: &str) -> Value {
     let long_path = "d/".repeat(40_000) + "x.txt";
     let mut thinking = says("Well.");
     thinking["content"] = json!([
@@ -109,6 +107,13 @@ async fn large_texts_of_every_kind() {
         }] })),
     ]);
     thinking["delta"] = 100_000.into();
+    thinking
+}
+
+#[tokio::test]
+async fn large_texts_of_every_kind() {
+    let large = lines(2_500);
+    let thinking = large_answer(&large);
     let model = model([thinking, says("Done.")]).await;
     let scratch = Scratch::new()
         .file(
@@ -116,7 +121,8 @@ async fn large_texts_of_every_kind() {
             "word ".repeat(1_000) + &"1234567\n".repeat(1_900),
         )
         .server(&model.base_url);
-    let options = Options::default().settings(json!({ "permissions": { "allow": ["Bash"] } }));
+    let options =
+        Options::default().settings(json!({ "permissions": { "mode": "bypassPermissions" } }));
     let editor = FakeEditor::start(&scratch, options).await;
     let session = editor.session().await;
     let turn = editor.prompt(&session, &large).await;

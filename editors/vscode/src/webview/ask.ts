@@ -199,10 +199,11 @@ export class AskPanel {
     if (view.loaded !== undefined) {
       return t("askFetching", view.loaded.bytes, view.loaded.total);
     }
-    if (!this.readUntilEnd) {
-      return t("askReadOn");
+    // The guard is told first: it also holds for hunks, whose prompt need not be read to its end.
+    if (Date.now() < this.guardUntil) {
+      return t("askTooSoon");
     }
-    return Date.now() < this.guardUntil ? t("askTooSoon") : undefined;
+    return this.readUntilEnd ? undefined : t("askReadOn");
   }
 }
 

@@ -14,9 +14,11 @@ mod outgoing;
 mod server;
 mod watched;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio::sync::{oneshot, watch};
 
 use crate::crew::inbox::Input;
@@ -40,7 +42,8 @@ pub async fn serve(flags: Flags) {
         .concurrency_level(4096)
         .serve(guarded);
     tokio::select! {
-        () = server => {}
+        // An editor that no longer reads makes tower-lsp panic; that is an end like any other.
+        _ = AssertUnwindSafe(server).catch_unwind() => {}
         // The sender lives in `ended`: this resolves only when the end is told.
         _ = end.wait_for(|over| *over) => {}
         () = shared.parent_gone() => {}

@@ -27,7 +27,7 @@ pub(super) fn die_with_parent(command: &mut Command) {
     };
     // SAFETY: `pre_exec` asks that the closure does only what is allowed in a fork of a process
     // with threads. It makes two system calls (prctl and getppid, without libc's wrappers: rustix
-    // issues them directly or through async-signal-safe functions), compares two integers that it
+    // makes them directly or through async-signal-safe functions), compares two integers that it
     // captured by value, and makes an `io::Error` from an error number, which does not allocate.
     // It takes no lock, allocates nothing, frees nothing and reads no memory that another thread
     // could be changing.
