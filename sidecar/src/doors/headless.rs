@@ -7,6 +7,7 @@
 use std::io::{IsTerminal, Write};
 
 use serde_json::{json, Value};
+use tokio::signal::unix::{signal, Signal, SignalKind};
 use tokio::sync::{mpsc, oneshot};
 use toolgate_protocol::asks::{Ask, AskAnswerParams, AskOpened};
 use toolgate_protocol::ids::SessionId;
@@ -70,6 +71,12 @@ pub struct Run {
 
 /// Runs one prompt to the end of its turn; the exit code.
 pub async fn run(flags: Flags, run: Run) -> i32 {
+    // Before anything can be interrupted: a signal that nobody listens for ends the process where
+    // it stands, and one between two listeners is lost.
+    let interrupts = match signal(SignalKind::interrupt()) {
+        Ok(interrupts) => interrupts,
+        Err(error) => return usage(&format!("signals cannot be received: {error}")),
+    };
     let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let asker = if terminal { Asker::Door } else { Asker::Nobody };
     let config = match start::config(&flags, std::slice::from_ref(&run.cwd), None, asker) {
@@ -84,7 +91,7 @@ pub async fn run(flags: Flags, run: Run) -> i32 {
     let (hub, inbox, inputs) = Hub::new(config, outlet);
     let crew = tokio::spawn(hub.run(inputs));
     let code = match open(&inbox, &run, &root).await {
-        Ok(session) => converse(&inbox, &run, session, outgoing).await,
+        Ok(session) => converse(&inbox, &run, session, outgoing, interrupts).await,
         Err(error) => usage(&error),
     };
     let (done, finished) = oneshot::channel();
@@ -141,6 +148,7 @@ async fn converse(
     run: &Run,
     session: SessionId,
     mut outgoing: mpsc::UnboundedReceiver<Outgoing>,
+    mut interrupts: Signal,
 ) -> i32 {
     let params = PromptParams {
         session_id: session.clone(),
@@ -157,15 +165,15 @@ async fn converse(
         text: String::new(),
         fresh: true,
     };
-    let mut interrupts = 0;
+    let mut interrupted = false;
     loop {
         let next = tokio::select! {
             next = outgoing.recv() => next,
-            signal = tokio::signal::ctrl_c() => {
-                if signal.is_err() || interrupts > 0 {
+            _ = interrupts.recv() => {
+                if interrupted {
                     return exit::CANCELLED;
                 }
-                interrupts += 1;
+                interrupted = true;
                 let params = SessionParams { session_id: session.clone() };
                 inbox.put(Input::Tell(Demand::Cancel(params)));
                 continue;
