@@ -299,12 +299,15 @@ impl FakeEditor {
 
     /// Waits for a turn's end and answers every prompt until then with this option.
     pub async fn finish(&self, turn: &str, option: &str) -> Value {
+        // The notice that a prompt is closed may come behind the answer to its answer.
+        let mut answered = std::collections::BTreeSet::new();
         loop {
             let (ended, asks) = self
                 .wait("the turn's end or a prompt", |seen| {
                     let ended = |u: &&Value| u["kind"] == "turn_ended" && u["turnId"] == turn;
                     let ended = seen.updates().find(ended).cloned();
-                    let asks: Vec<Value> = seen.open_asks().into_iter().cloned().collect();
+                    let mut asks: Vec<Value> = seen.open_asks().into_iter().cloned().collect();
+                    asks.retain(|ask| !answered.contains(&ask["askId"].to_string()));
                     (ended.is_some() || !asks.is_empty()).then_some((ended, asks))
                 })
                 .await;
@@ -314,6 +317,7 @@ impl FakeEditor {
             for opened in asks {
                 let answer = self.decide(&opened, option).await;
                 answer.unwrap_or_else(|error| panic!("{opened}: {error}"));
+                answered.insert(opened["askId"].to_string());
             }
         }
     }
