@@ -71,12 +71,6 @@ pub struct Run {
 
 /// Runs one prompt to the end of its turn; the exit code.
 pub async fn run(flags: Flags, run: Run) -> i32 {
-    // Before anything can be interrupted: a signal that nobody listens for ends the process where
-    // it stands, and one between two listeners is lost.
-    let interrupts = match signal(SignalKind::interrupt()) {
-        Ok(interrupts) => interrupts,
-        Err(error) => return usage(&format!("signals cannot be received: {error}")),
-    };
     let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let asker = if terminal { Asker::Door } else { Asker::Nobody };
     let config = match start::config(&flags, std::slice::from_ref(&run.cwd), None, asker) {
@@ -89,9 +83,14 @@ pub async fn run(flags: Flags, run: Run) -> i32 {
     let root = config.roots.first().cloned().unwrap_or_default();
     let (outlet, outgoing) = mpsc::unbounded_channel();
     let (hub, inbox, inputs) = Hub::new(config, outlet);
+    // Listened for from here on, so that no interrupt is lost.
+    let interrupt = match signal(SignalKind::interrupt()) {
+        Ok(interrupt) => interrupt,
+        Err(error) => return usage(&format!("signals cannot be listened for: {error}")),
+    };
     let crew = tokio::spawn(hub.run(inputs));
     let code = match open(&inbox, &run, &root).await {
-        Ok(session) => converse(&inbox, &run, session, outgoing, interrupts).await,
+        Ok(session) => converse(&inbox, &run, session, outgoing, interrupt).await,
         Err(error) => usage(&error),
     };
     let (done, finished) = oneshot::channel();
@@ -148,7 +147,7 @@ async fn converse(
     run: &Run,
     session: SessionId,
     mut outgoing: mpsc::UnboundedReceiver<Outgoing>,
-    mut interrupts: Signal,
+    mut interrupt: Signal,
 ) -> i32 {
     let params = PromptParams {
         session_id: session.clone(),
@@ -165,15 +164,15 @@ async fn converse(
         text: String::new(),
         fresh: true,
     };
-    let mut interrupted = false;
+    let mut interrupts = 0;
     loop {
         let next = tokio::select! {
             next = outgoing.recv() => next,
-            _ = interrupts.recv() => {
-                if interrupted {
+            _ = interrupt.recv() => {
+                if interrupts > 0 {
                     return exit::CANCELLED;
                 }
-                interrupted = true;
+                interrupts += 1;
                 let params = SessionParams { session_id: session.clone() };
                 inbox.put(Input::Tell(Demand::Cancel(params)));
                 continue;
