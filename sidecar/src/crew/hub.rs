@@ -157,10 +157,17 @@ impl Hub {
                 let _ = done.send(());
             }
         }
+        held |= self.caused();
+        held || self.sessions.values().any(|live| live.told.holds())
+    }
+
+    /// Handles the events that the loop itself caused, and those that they cause.
+    pub(crate) fn caused(&mut self) -> bool {
+        let mut held = false;
         while let Some((session, event)) = self.soon.pop_front() {
             held |= self.event(&session, event);
         }
-        held || self.sessions.values().any(|live| live.told.holds())
+        held
     }
 
     /// Gives an event to its session and carries out what it wants.
@@ -287,6 +294,8 @@ impl Hub {
         for id in &ids {
             self.event(id, Event::Cancel);
         }
+        // What was cancelled before it started is settled at once, and nothing waits for it.
+        self.caused();
         let deadline = Instant::now() + Duration::from_millis(900);
         while self
             .sessions

@@ -251,6 +251,7 @@ impl Hub {
     fn close(&mut self, params: &SessionParams) -> Reply {
         self.live(&params.session_id)?;
         self.event(&params.session_id, Event::Cancel);
+        self.caused();
         if let Some(mut live) = self.sessions.remove(&params.session_id) {
             live.told.flush();
             live.abandon();

@@ -87,7 +87,12 @@ async fn input_that_ends_while_a_prompt_is_open() {
     editor.close_input();
     editor.ended().await;
     assert!(!scratch.path("n.txt").exists());
-    // The next one finds a transcript that is whole.
+    // The next one finds a transcript that is whole: the call was settled before the end.
+    let transcript = std::fs::read_to_string(&scratch.transcripts()[&session]).unwrap();
+    assert!(
+        transcript.contains("Not started: cancelled"),
+        "{transcript}"
+    );
     let editor = FakeEditor::start(&scratch, Options::default()).await;
     let loaded = editor
         .request("toolgate/session/load", json!({ "sessionId": session }))

@@ -1,7 +1,7 @@
 //! Sessions on the wire: what a client that missed something gets, before and after a restart.
 
 use serde_json::{json, Value};
-use toolgate_tests::fake_editor::script::{edit, model, read, says, turn};
+use toolgate_tests::fake_editor::script::{edit, model, read, says, turn, write};
 use toolgate_tests::fake_editor::{FakeEditor, Options, Scratch};
 
 async fn load(editor: &FakeEditor, session: &str, since: Value) -> Value {
@@ -209,6 +209,29 @@ async fn sessions_are_listed_closed_and_deleted() {
     let left = list(json!({})).await.unwrap();
     assert_eq!(left["sessions"].as_array().unwrap().len(), 1);
     assert_eq!(scratch.transcripts().len(), 1);
+    editor.quit().await;
+}
+
+#[tokio::test]
+async fn closing_a_session_settles_what_is_open() {
+    let model = model([turn([write("n.txt", "new\n")]), says("Then not.")]).await;
+    let scratch = Scratch::new().server(&model.base_url);
+    let editor = FakeEditor::start(&scratch, Options::default()).await;
+    let session = editor.session().await;
+    let turn = editor.prompt(&session, "Make it.").await;
+    editor.asked(0).await;
+    let params = json!({ "sessionId": session });
+    editor
+        .request("toolgate/session/close", params)
+        .await
+        .unwrap();
+    assert_eq!(editor.turn_ended(&turn).await["stopReason"], "cancelled");
+    assert_eq!(editor.seen(|seen| seen.open_asks().len()), 0);
+    load(&editor, &session, Value::Null).await;
+    let turn = editor.prompt(&session, "And now?").await;
+    editor.turn_ended(&turn).await;
+    assert_eq!(model.invalid(), Vec::<String>::new());
+    assert!(!scratch.path("n.txt").exists());
     editor.quit().await;
 }
 
