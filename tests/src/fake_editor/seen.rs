@@ -46,6 +46,11 @@ impl Seen {
         if size > MAX_MESSAGE {
             self.faults.push(format!("an answer of {size} bytes"));
         }
+        // A reset tells everything from the start: what comes next is counted anew.
+        if message["result"]["reset"] == true {
+            let session = &message["result"]["session"]["sessionId"];
+            self.last.remove(session.as_str().unwrap_or_default());
+        }
         match message["id"].as_u64() {
             Some(id) => {
                 if self.answers.insert(id, message).is_some() {
