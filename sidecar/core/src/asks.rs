@@ -133,10 +133,40 @@ impl Session {
             }
         }
         let digest = self.digest(index);
+        self.person_decided(index, Verdict::Allow, &digest);
         if let Some(call) = self.call_mut(index) {
             call.found.allowed = Some(digest);
             call.progress.step = Step::Start;
         }
+    }
+
+    /// The decision that holds from now on is the person's: for the record and the panel.
+    fn person_decided(&mut self, index: usize, verdict: Verdict, digest: &str) {
+        let Some(call) = self.call_mut(index) else {
+            return;
+        };
+        let (word, text) = match verdict {
+            Verdict::Allow => ("allow", "The person allowed it."),
+            Verdict::Ask | Verdict::Deny => ("deny", "The person refused it."),
+        };
+        let asked = call.found.decision.take();
+        let why = asked.map_or(String::new(), |asked| {
+            format!(" It was asked: {}", asked.text)
+        });
+        call.found.decision = Some(Decision {
+            verdict,
+            text: format!("{text}{why}"),
+            rule: None,
+            source: Some("person".to_owned()),
+            suggestions: Vec::new(),
+        });
+        let fact = Fact::Decision {
+            call: call.id.clone(),
+            verdict: word.to_owned(),
+            rule: "- (person)".to_owned(),
+            digest: digest.to_owned(),
+        };
+        self.append(fact);
     }
 
     fn rejected(&mut self, index: usize, answer: &Answer) {
@@ -146,6 +176,7 @@ impl Session {
             Some(message) => text.push_str(&format!(" The person says: {message}")),
             None => text.push_str(" Do not simply try it again; go on another way, or ask."),
         }
+        self.person_decided(index, Verdict::Deny, &answer.digest);
         if let Some(call) = self.call_mut(index) {
             call.progress.denied = true;
         }

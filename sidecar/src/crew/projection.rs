@@ -81,14 +81,14 @@ fn text_of(block: &Value) -> String {
     }
 }
 
-/// The updates that tell a transcript from its start. `kind` knows a tool's kind by its name,
+/// The updates that tell a transcript from its start. `face` knows a tool's kind and how it describes an input,
 /// `results` is the session's folder of results that are kept aside.
 pub fn updates(
     facts: &[Fact],
     records: &mut BTreeMap<CallId, CallRecord>,
     contents: &mut Contents,
     results: &Path,
-    kind: &dyn Fn(&str) -> CallKind,
+    face: &dyn Fn(&str, &Value) -> (CallKind, String),
 ) -> Vec<Update> {
     let mut out = Vec::new();
     for fact in facts {
@@ -109,11 +109,12 @@ pub fn updates(
                     },
             } => {
                 let record = CallRecord::of(name, input);
+                let (call_kind, title) = face(name, &record.input);
                 out.push(Update::CallStarted {
                     call_id: call.clone(),
                     tool: shown(name),
-                    call_kind: kind(name),
-                    title: title(name, &record.input),
+                    call_kind,
+                    title,
                     locations: Vec::new(),
                 });
                 records.insert(call.clone(), record);
@@ -176,13 +177,5 @@ fn block_update(json: &str) -> Option<Update> {
             text: text("thinking")?,
         }),
         _ => None,
-    }
-}
-
-fn title(name: &str, input: &Value) -> String {
-    let main = ["file_path", "path", "pattern", "command"];
-    match main.iter().find_map(|field| input[*field].as_str()) {
-        Some(text) => shown(&format!("{name} {text}")),
-        None => shown(name),
     }
 }

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::Value;
 use toolgate_core::definition::CallKind;
 use toolgate_core::event::{Answer, Event};
 use toolgate_core::place::Place;
 use toolgate_core::resume;
 use toolgate_core::session::Session;
+use toolgate_core::shown::shown;
 use toolgate_protocol::asks::{Ask, AskAnswerParams, AskAnswerResult};
 use toolgate_protocol::ids::{CallId, SessionId, TurnId};
 use toolgate_protocol::render::{Content, Payload};
@@ -202,10 +204,13 @@ impl Hub {
         let (session, commands) = resume::resume(setup, state, &loaded.facts, &now);
         let mut told = Told::new(id.clone(), self.epoch.clone(), self.outlet.clone());
         let mut records = BTreeMap::new();
-        let kind = |name: &str| {
-            self.catalog
-                .find(name)
-                .map_or(CallKind::Other, |entry| entry.face.kind())
+        let face = |name: &str, input: &Value| match self.catalog.find(name) {
+            // An input that its tool's schema refuses is described by the name alone.
+            Some(entry) if entry.schema.check(input).is_ok() => {
+                (entry.face.kind(), shown(&entry.face.describe(input)))
+            }
+            Some(entry) => (entry.face.kind(), shown(name)),
+            None => (CallKind::Other, shown(name)),
         };
         let mut facts = loaded.facts;
         facts.extend(commands.iter().filter_map(|command| match command {
@@ -214,7 +219,7 @@ impl Hub {
         }));
         let mut contents = Contents::default();
         let results = transcript.results();
-        for update in projection::updates(&facts, &mut records, &mut contents, &results, &kind) {
+        for update in projection::updates(&facts, &mut records, &mut contents, &results, &face) {
             told.remember(update);
         }
         let mut live = Live::new(session, transcript, told);

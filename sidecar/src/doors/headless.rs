@@ -7,6 +7,7 @@
 use std::io::{IsTerminal, Write};
 
 use serde_json::{json, Value};
+use tokio::signal::unix::{signal, Signal, SignalKind};
 use tokio::sync::{mpsc, oneshot};
 use toolgate_protocol::asks::{Ask, AskAnswerParams, AskOpened};
 use toolgate_protocol::ids::SessionId;
@@ -82,9 +83,14 @@ pub async fn run(flags: Flags, run: Run) -> i32 {
     let root = config.roots.first().cloned().unwrap_or_default();
     let (outlet, outgoing) = mpsc::unbounded_channel();
     let (hub, inbox, inputs) = Hub::new(config, outlet);
+    // Listened for from here on, so that no interrupt is lost.
+    let interrupt = match signal(SignalKind::interrupt()) {
+        Ok(interrupt) => interrupt,
+        Err(error) => return usage(&format!("signals cannot be listened for: {error}")),
+    };
     let crew = tokio::spawn(hub.run(inputs));
     let code = match open(&inbox, &run, &root).await {
-        Ok(session) => converse(&inbox, &run, session, outgoing).await,
+        Ok(session) => converse(&inbox, &run, session, outgoing, interrupt).await,
         Err(error) => usage(&error),
     };
     let (done, finished) = oneshot::channel();
@@ -141,6 +147,7 @@ async fn converse(
     run: &Run,
     session: SessionId,
     mut outgoing: mpsc::UnboundedReceiver<Outgoing>,
+    mut interrupt: Signal,
 ) -> i32 {
     let params = PromptParams {
         session_id: session.clone(),
@@ -161,8 +168,8 @@ async fn converse(
     loop {
         let next = tokio::select! {
             next = outgoing.recv() => next,
-            signal = tokio::signal::ctrl_c() => {
-                if signal.is_err() || interrupts > 0 {
+            _ = interrupt.recv() => {
+                if interrupts > 0 {
                     return exit::CANCELLED;
                 }
                 interrupts += 1;
